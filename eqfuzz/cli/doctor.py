@@ -164,10 +164,10 @@ def _tool(name: str, command: tuple[str, ...], purpose: str, package: str, *, ne
 def _sandbox() -> Check:
     """The isolation of untrusted seeds, and what it lacks."""
     from eqfuzz.run.sandbox.bubblewrap import executable
-    from eqfuzz.run.sandbox.detection import SandboxLevel, found
+    from eqfuzz.run.sandbox.detection import SandboxLevel, sandbox_support
 
     purpose = "isolates seeds that a language model wrote"
-    sandbox = found()
+    sandbox = sandbox_support()
     if sandbox.level is SandboxLevel.NONE:
         return Check("sandbox", ABSENT, f"none ({sandbox.lacks})", purpose, "without it they are refused")
     if sandbox.level is SandboxLevel.LANDLOCK:

@@ -26,9 +26,9 @@ Transform = Callable[[Any], Any]
 
 @dataclasses.dataclass(frozen=True)
 class DeviceObservation:
-    """What eager does on ``device``: ``eager`` of the first ``calls``, as far as it runs there.
+    """Observation in eager on ``device``: ``eager`` of the first ``calls``, up to one that fails there.
 
-    ``refusal`` says why it does not run on any call, ``doubt`` why values that differ there prove nothing.
+    ``refusal`` says why not even the first call runs, ``doubt`` why values that differ there prove nothing.
     """
 
     device: str
@@ -41,7 +41,7 @@ class DeviceObservation:
     def of(
         cls, make_callable: Callable[[], Any], calls: Sequence[Call], here: Observation, device: str
     ) -> DeviceObservation:
-        """Run the ``calls`` there twice; ``here`` is what eager did on the CPU."""
+        """Run the ``calls`` twice on the device; ``here`` is the observation in eager on the CPU."""
         eager = observe_on(make_callable, calls, device)
         stop = next((number for number, call in enumerate(eager.calls) if call.raised is not None), len(calls))
         if stop == 0:
@@ -68,7 +68,7 @@ def _doubt(
 def observe_on(
     make_callable: Callable[[], Any], calls: Sequence[Call], device: str, transform: Transform | None = None
 ) -> Observation:
-    """``observe`` on ``device``, brought back. What the program itself makes without a device stays on the CPU.
+    """``observe`` on ``device``, moved back. Tensors that the program creates without a device stay on the CPU.
 
     On ``"cpu"`` it is ``observe``. Where the device can no longer be used afterwards (an index out of range in a
     kernel), this process ends.
@@ -81,31 +81,31 @@ def observe_on(
         try:
             torch.cuda.synchronize()
         except RuntimeError as error:
-            # Every tensor there is lost, and all that is tried after this would be told as failing.
+            # All tensors on the device are lost, and everything that is tried afterwards would fail.
             os.write(2, f"the CUDA context is lost: {error}\n".encode())
             os.abort()
     return to_cpu(observed)
 
 
 def _instance(make_callable: Callable[[], Any], device: str) -> Callable[..., Any]:
-    """A fresh callable; a module with its parameters and buffers on ``device``."""
-    made = make_callable()
-    return made.to(device) if isinstance(made, torch.nn.Module) else made
+    """A new callable; a module with its parameters and buffers on ``device``."""
+    target = make_callable()
+    return target.to(device) if isinstance(target, torch.nn.Module) else target
 
 
 def on_device(call: Call, device: str) -> Call:
-    """The call with its tensors on ``device``: same strides, same offsets, and what shares memory shares it there."""
+    """The call with its tensors on ``device``: with the same strides, offsets and sharing of memory."""
     movement = _Movement(device)
     moved = {id(tensor): movement.of(tensor) for _, tensor in tensors((call.args, call.kwargs), "call")}
-    # What is in the memo already is not copied: that is how the moved tensors get into any container.
+    # Objects in the memo are not copied: so the moved tensors get into containers of any kind.
     args, kwargs = copy.deepcopy((call.args, call.kwargs), moved)
     return dataclasses.replace(call, args=args, kwargs=kwargs)
 
 
 def to_cpu(observation: Observation) -> Observation:
-    """The same observation with every tensor on the CPU, where the one reference is.
+    """The same observation with every tensor on the CPU, where the reference is.
 
-    On which device each output was stays behind as a trait.
+    The device of each output is kept as a trait.
     """
 
     def bring(leaves: list[tuple[str, Any]]) -> list[tuple[str, Any]]:

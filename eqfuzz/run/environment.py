@@ -1,4 +1,4 @@
-"""Where a run writes, and what the processes below it see of the outside."""
+"""Folders of a run, and the environment variables of its processes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import os
 from pathlib import Path
 
 KERNELS = "eqfuzzKERNELS"
-"""The environment variable that names the folder of kernels built together, see ``store``."""
+"""The environment variable that names the folder of kernels built together, see ``kernels.cache``."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """The folder of a run, and a file to execute in every process that touches torch.
+    """The folder of a run, and a file to execute in every process that uses torch.
 
-    ``out``: everything written lands below it. ``preload``: Python source executed right after ``import torch``
-    and before anything compiles, as a module named ``eqfuzz_preload``. ``extra``: environment variables set besides.
-    ``shown``: files and folders that a sandbox shows besides: the user's own rules. ``unsafe``: where there can be no
-    sandbox, what is untrusted runs without.
+    ``out``: everything is written below it. ``preload``: Python source executed right after ``import torch`` and before
+    anything compiles, as a module named ``eqfuzz_preload``. ``extra``: further environment variables. ``shown``: files
+    and folders that are also visible in a sandbox, such as the user's rules. ``unsafe``: where there is no sandbox,
+    untrusted programs run without one.
     """
 
     out: Path
@@ -28,13 +28,13 @@ class Environment:
     unsafe: bool = False
 
     def caches(self) -> Path:
-        """Everything that compilers keep below ``out``; what is missing there is made again."""
+        """Folders below ``out`` that compilers cache in; a missing file is built again."""
         return self.out.absolute() / "cache"
 
     def cache_dir(self) -> Path:
-        """Where compiled kernels are kept: one folder for each preload file's content, since it may change them.
+        """The folder of compiled kernels: one for each content of the preload file, which may change them.
 
-        Raises ``OSError`` where the preload file cannot be read.
+        Raises ``OSError`` if the preload file cannot be read.
         """
         if self.preload is None:
             name = "plain"
@@ -43,15 +43,15 @@ class Environment:
         return self.caches() / name
 
     def temporary_dir(self) -> Path:
-        """The absolute folder that processes have as TMPDIR."""
+        """The absolute path that processes have as TMPDIR."""
         return self.out.absolute() / "tmp"
 
     def keep_caches_here(self) -> None:
-        """Let what this very process imports of the compiler keep its caches in the run too: Dynamo makes a folder."""
+        """Put the caches of this process below ``out`` too: importing Dynamo creates a folder."""
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(self.cache_dir()))
 
     def variables(self, *, cuda: bool, cache: Path | None = None) -> dict[str, str]:
-        """The complete environment of a process that may import torch."""
+        """All environment variables of a process that may import torch."""
         kernels = self.caches() / "kernels"
         own = self.settings(
             temporary=self.temporary_dir(), cache=(cache or self.cache_dir()).absolute(), kernels=kernels

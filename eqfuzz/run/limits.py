@@ -1,4 +1,4 @@
-"""What one case may use, and the kernel's limits that say so."""
+"""Limits of a job, and the kernel's resource limits that enforce them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ GIB = 2**30
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Wall seconds for each stage of a case, bytes of memory and of printed output.
+    """Wall seconds for each stage of a job, bytes of memory and of printed output.
 
-    ``load_s`` also bounds the time before the first stage is announced; the others are for the case to announce.
-    ``start_s`` bounds the start of the process that children are made from: on a new machine it compiles
-    Inductor's header first, which takes 20 seconds of CPU. ``memory_bytes`` come on top of what a child already
-    maps when its case begins.
+    ``load_s`` also limits the time before the first stage is announced; the job itself announces the others.
+    ``start_s`` limits the start of a fork server: on a new machine it compiles Inductor's header first, which takes 20
+    seconds of CPU. ``memory_bytes`` are in addition to what a child maps when its job begins.
     """
 
     load_s: float = 20.0
@@ -29,19 +28,19 @@ class Limits:
 
 
 def used_cpu_seconds() -> float:
-    """CPU seconds of this process and of the children it has waited for (g++)."""
+    """CPU seconds of this process and of the children that it has waited for (g++)."""
     usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def peak_mb() -> int:
-    """MiB of memory that this process, or the largest of the children it has waited for, has held at once."""
+    """Peak memory, in MiB, of this process or of the largest child that it has waited for."""
     usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return max(usage.ru_maxrss for usage in usages) // 1024
 
 
 def limit_cpu(wall_seconds: float) -> None:
-    """Let this process use twice ``wall_seconds`` (and 5) more of CPU; SIGXCPU comes after that."""
+    """Limit the further CPU seconds of this process to twice ``wall_seconds`` plus 5; then it gets SIGXCPU."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     soft = int(usage.ru_utime + usage.ru_stime + 2 * wall_seconds + 5) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -49,13 +48,13 @@ def limit_cpu(wall_seconds: float) -> None:
 
 
 def limit_memory(more_bytes: int) -> None:
-    """Let this process map ``more_bytes`` more than it does now. Sets the soft limit, see ``unlimit_memory``."""
+    """Limit the memory that this process maps to ``more_bytes`` more than now; ``unlimit_memory`` undoes it."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_at_most(mapped_bytes() + more_bytes, hard), hard))
 
 
 def unlimit_memory() -> None:
-    """Take back what ``limit_memory`` did: reporting a MemoryError needs memory."""
+    """Undo ``limit_memory``: reporting a MemoryError needs memory."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
@@ -67,7 +66,7 @@ def limit_for_good(what: int, value: int) -> None:
 
 
 def forbid_core_dumps() -> None:
-    """A crash is an everyday event here; its core file would hold gigabytes."""
+    """Disable core dumps: crashes are frequent here, and a core file would hold gigabytes."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

@@ -1,4 +1,4 @@
-"""The user's file that runs in every process that touches torch, before anything compiles."""
+"""Preload: the user's file that is executed in every process that uses torch, before anything compiles."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NAME = "eqfuzz_preload"
 
 
 def execute_preload(path: Path) -> types.ModuleType:
-    """Execute the file at ``path`` as a module named ``eqfuzz_preload``. Whatever it raises comes through.
+    """Execute the file at ``path`` as a module named ``eqfuzz_preload``. Raises what the file raises.
 
-    Its text is given to ``linecache`` for good, so that tracebacks and ``inspect.getsource`` (which Inductor
-    calls on patterns and custom passes) work even if the file changes or goes.
+    Its text stays in ``linecache``, so that tracebacks and ``inspect.getsource`` (which Inductor calls on patterns and
+    custom passes) work even if the file is changed or removed.
     """
     path = path.absolute()
     source = path.read_text()
@@ -32,7 +32,7 @@ def execute_preload(path: Path) -> types.ModuleType:
 
 
 def blame(error: BaseException, preload: Path | None) -> str:
-    """One line on why a start failed: ``file:line: Type: message``, at the preload's line where it is involved."""
+    """One line on why a start failed: ``file:line: Type: message``, at the preload's line if it is involved."""
     message = one_line("".join(traceback.format_exception_only(error)[-1:]))
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: {message}"

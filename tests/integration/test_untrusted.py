@@ -13,7 +13,7 @@ from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
 from eqfuzz.program.formats import read_program
 from eqfuzz.run.sandbox import launcher
-from eqfuzz.run.sandbox.detection import SandboxLevel, SandboxSupport, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, SandboxSupport, sandbox_support
 from tests.commandline import mutate, write
 
 ONE_VARIANT = RewriteSettings(strategy="each", variants=1)
@@ -35,7 +35,7 @@ WRITES = GOOD.replace("return", "open('/usr/new', 'w'); return")
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(found().level is SandboxLevel.NONE, reason=f"no sandbox here: {found().lacks}")
+@pytest.mark.skipif(sandbox_support().level is SandboxLevel.NONE, reason=f"no sandbox here: {sandbox_support().lacks}")
 def test_untrusted_seeds_run_in_sandbox(tmp_path: Path) -> None:
     for name, text in {"good.py": GOOD, "curious.py": CURIOUS, "own.py": WRITES}.items():
         write(tmp_path / "seeds", name, HEADER + text)
@@ -56,7 +56,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     support = SandboxSupport(
         SandboxLevel.NONE, "bubblewrap is not installed (`apt install bubblewrap`); the kernel has no Landlock"
     )
-    monkeypatch.setattr(launcher, "found", lambda: support)
+    monkeypatch.setattr(launcher, "sandbox_support", lambda: support)
 
 
 @pytest.mark.usefixtures("no_sandbox")

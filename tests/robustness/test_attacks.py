@@ -17,7 +17,7 @@ from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.messages.job import ChildExit, JobRestarted
 from eqfuzz.run.messages.seed_jobs import CellReport
 from eqfuzz.run.sandbox import launcher
-from eqfuzz.run.sandbox.detection import SandboxLevel, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, sandbox_support
 from tests.robustness.hostile_world import (
     CLEAN,
     DISK_BYTES,
@@ -35,7 +35,9 @@ ATTACKS = sorted((Path(__file__).parent / "attacks").glob("*.py"))
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(found().level is not SandboxLevel.BUBBLEWRAP, reason=f"no bubblewrap here: {found().lacks}"),
+    pytest.mark.skipif(
+        sandbox_support().level is not SandboxLevel.BUBBLEWRAP, reason=f"no bubblewrap here: {sandbox_support().lacks}"
+    ),
 ]
 
 FORBIDDEN = {

@@ -11,7 +11,7 @@ import pytest
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.policy import first_violation
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.sandbox.detection import SandboxLevel, found
+from eqfuzz.run.sandbox.detection import SandboxLevel, sandbox_support
 from eqfuzz.triage.confirm.replay import STILL_FAILING, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
@@ -21,7 +21,9 @@ from tests.unit.triage.findings import finding_of
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(found().level is SandboxLevel.NONE, reason=f"no sandbox here: {found().lacks}"),
+    pytest.mark.skipif(
+        sandbox_support().level is SandboxLevel.NONE, reason=f"no sandbox here: {sandbox_support().lacks}"
+    ),
 ]
 
 PROGRAM = """

@@ -59,8 +59,8 @@ def output_of(events: list[ChildEvent]) -> str:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_API_KEY", SECRET)
-        known = detection.SandboxSupport(detection.SandboxLevel.LANDLOCK, "switched off for a test")
-        patch.setattr(launcher, "found", lambda: known)
+        support = detection.SandboxSupport(detection.SandboxLevel.LANDLOCK, "switched off for a test")
+        patch.setattr(launcher, "sandbox_support", lambda: support)
         with world_around(tmp_path_factory.mktemp("world")) as made:
             yield made
 

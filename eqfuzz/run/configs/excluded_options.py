@@ -1,4 +1,4 @@
-"""Options of torch's config modules that are not changed when configurations are sampled, by the reason."""
+"""Options of torch's config modules that sampled configurations do not change, with the reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEFT_OUT: dict[str, dict[str, tuple[str, ...]]] = {
         "worker processes, threads and how long to wait for them": tuple(
             "compile_threads quiesce_* worker_* *_timeout* cpp.threads cpp.dynamic_threads".split()
         ),
-        "tells what the machine or the toolchain can do": ("cpp.vec_isa_ok", "cpp.march", "cpp.cxx"),
+        "describes the machine or the toolchain": ("cpp.vec_isa_ok", "cpp.march", "cpp.cxx"),
         "other random numbers are drawn": ("fallback_random", "align_random_eager", "apply_gumbel_max_trick"),
         "other rounding is asked for": tuple(
             "use_fast_math emulate_precision_casts* cpp.enable_unsafe_math_opt_flag cpp.use_decompose_tanh "
@@ -60,7 +60,7 @@ LEFT_OUT: dict[str, dict[str, tuple[str, ...]]] = {
             "disable minimum_call_count *recompile_limit* dont_skip_tracing skipfiles_* allowed_functions_* "
             "*traceable_tensor_subclasses".split()
         ),
-        "raises where it would go on, or goes on where it would raise": tuple(
+        "makes the compiler raise where it would continue, or continue where it would raise": tuple(
             "suppress_errors fail_on_* error_on_* raise_on_* only_allow_pt2_compliant_ops strict_precompile "
             "do_not_emit_runtime_asserts prefer_deferred_runtime_asserts_over_guards "
             "automatic_dynamic_shapes_mark_as graph_deduplication_lint rewrite_assert_with_torch_assert".split()

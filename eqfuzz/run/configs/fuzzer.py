@@ -1,7 +1,7 @@
-"""Torch's ``ConfigFuzzer`` with values kept in its results: configurations of a function tried in this process.
+"""Torch's ``ConfigFuzzer`` with the values in its results: configurations of a function, tried in this process.
 
 Sampling, combinations and the search for a smallest failing set are torch's (``torch._inductor.fuzzer``). Over it: a
-result is told with the values that gave it, state is saved and loaded, aliases of options are left alone, and the
+result has the values that gave it, state is saved and loaded, aliases of options are not changed, and the
 options, the interpreter's random state and its alarm are afterwards what they were before. ``eqfuzz config`` is the way
 to try configurations on whole programs: each in a process of its own, judged by the oracle.
 """
@@ -54,7 +54,7 @@ class Results(ResultType):
         """A configuration's status; an earlier one of the same values is replaced."""
         self.set(tuple(config), status)
         tried = self._tried.setdefault(tuple(sorted(config)), [])
-        tried[:] = [(values, told) for values, told in tried if values != config]
+        tried[:] = [(values, status) for values, status in tried if values != config]
         tried.append((dict(config), status))
 
     def of(self, config: ConfigType) -> Status | None:
@@ -64,13 +64,13 @@ class Results(ResultType):
 
     def values(self, combo: Sequence[str]) -> list[tuple[ConfigType, Status]]:
         """All values of these options that were tried, without those that every configuration has."""
-        found = self._tried.get(tuple(sorted({*combo, *self._always})), self._tried.get(tuple(sorted(combo)), []))
-        return [({name: values[name] for name in combo}, status) for values, status in found]
+        tried = self._tried.get(tuple(sorted({*combo, *self._always})), self._tried.get(tuple(sorted(combo)), []))
+        return [({name: values[name] for name in combo}, status) for values, status in tried]
 
     def lookup(self, combo: Sequence[str]) -> Status | None:
         """The status of these options, named with or without those that every configuration has."""
-        known = super().lookup(tuple(combo))
-        return known if known is not None else super().lookup(tuple({*combo, *self._always}))
+        status = super().lookup(tuple(combo))
+        return status if status is not None else super().lookup(tuple({*combo, *self._always}))
 
     def tried(self) -> list[tuple[ConfigType, Status]]:
         """Everything tried, in order of the options' names."""
@@ -97,8 +97,8 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
         super().__init__(config_module, test_model_fn_factory, seed, default, sm, test_timeout)
         self.fields = fields_of(config_module)
         # An alias takes no default of its own, and torch's list may name options that this version does not have.
-        known = {name: v for name, v in self.default.items() if name in entries_of(config_module)}
-        self.default = {name: v for name, v in known.items() if name in self.fields or v is not DEFAULT}
+        defaults = {name: v for name, v in self.default.items() if name in entries_of(config_module)}
+        self.default = {name: v for name, v in defaults.items() if name in self.fields or v is not DEFAULT}
         self.results = Results(tuple(self.default))
         self._before: dict[str, Any] = {}
         self._again = False
@@ -143,7 +143,7 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
     def save_state(self, filename: str = "fuzzer_state.pkl") -> None:
         """Write all results with their values, and the details of failures."""
         tried = [(_picklable(values), status) for values, status in self.results.tried()]
-        details = {combo: _picklable(told) for combo, told in self.detailed_results.items()}
+        details = {combo: _picklable(detail) for combo, detail in self.detailed_results.items()}
         Path(filename).write_bytes(pickle.dumps({"results": tried, "detailed_results": details}))
 
     def load_state(self, filename: str = "fuzzer_state.pkl") -> None:
@@ -174,8 +174,8 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
             status = ran.lookup(combo)
             assert status is not None
             results.set(combo, status)
-            for values, told in self.results._tried.get(combo, ()):
-                results.keep(values, told)
+            for values, status in self.results._tried.get(combo, ()):
+                results.keep(values, status)
         return results
 
 
@@ -191,7 +191,7 @@ def set_random(seed: int) -> Iterator[None]:
 
 
 def _picklable(values: dict[str, Any]) -> dict[str, Any]:
-    kept = {}
+    picklable = {}
     for name, value in values.items():
         if isinstance(value, dict):
             value = _picklable(value)
@@ -199,5 +199,5 @@ def _picklable(values: dict[str, Any]) -> dict[str, Any]:
             pickle.dumps(value)
         except (pickle.PicklingError, AttributeError, TypeError):
             value = Unkept(repr(value))
-        kept[name] = value
-    return kept
+        picklable[name] = value
+    return picklable

@@ -1,4 +1,4 @@
-"""Compile configurations by name: what ``torch.compile`` is called with, and under which compiler options."""
+"""Compile configurations by name: the arguments of ``torch.compile`` and the options of the compiler."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from eqfuzz.torch_internals.options import config_module, patched, values_of
 
 MOST_THREADS = 64
 SMALL_LOOPS = "cpp.min_chunk_size"
-"""How many iterations a thread must get for Inductor to split a loop: 512, which few programs of a fuzzer have."""
+"""Iterations per thread from which Inductor splits a loop: 512 by default, which few programs of a fuzzer have."""
 
 _ONLY_IN_SOURCE = frozenset({SMALL_LOOPS})
-"""Inductor options that change the source of a kernel, and not how it is built."""
+"""Inductor options that change the source of a kernel but not how it is built."""
 
 
 class Config(pydantic.BaseModel):
@@ -44,12 +44,12 @@ class Config(pydantic.BaseModel):
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of ``torch.compile`` that differ from its defaults."""
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for key in ("backend", "mode", "fullgraph", "dynamic", "options"):
             value = getattr(self, key)
             if value != type(self).model_fields[key].default and value != {}:
-                given[key] = value
-        return given
+                arguments[key] = value
+        return arguments
 
     def compile(self, target: Callable[..., Any]) -> Callable[..., Any]:
         """``torch.compile(target)`` under this configuration; call it within ``patched()``."""
@@ -58,39 +58,38 @@ class Config(pydantic.BaseModel):
         return torch.compile(target, **self.arguments())
 
     def on(self, backend: str) -> Config:
-        """The same with another backend, which takes the place of the name, and without what only Inductor takes."""
+        """The same with another backend, named after it, without the settings that only Inductor has."""
         return self.model_copy(
             update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}, "without": None}
         )
 
     def with_threads(self, count: int) -> Config:
-        """The same with ``count`` threads, which get their share of small loops too, under the name ``NAME@COUNT``."""
+        """The same with ``count`` threads, small loops split too, under the name ``NAME@COUNT``."""
         options = {SMALL_LOOPS: 1, **self.inductor} if self.backend == "inductor" else self.inductor
         return self.model_copy(update={"name": f"{self.name}@{count}", "threads": count, "inductor": options})
 
     def with_one_thread(self) -> Config:
-        """What ``with_threads`` was called on, or the same with one thread."""
+        """The same with one thread: the inverse of ``with_threads``."""
         options = {name: value for name, value in self.inductor.items() if name != SMALL_LOOPS}
         return self.model_copy(update={"name": one_thread(self.name), "threads": 1, "inductor": options})
 
     @property
     def shares_kernels(self) -> bool:
-        """Whether it generates C++ kernels, and with no options of its own that these would have to be built under."""
+        """Whether it generates C++ kernels that are built with the default options."""
         options = self.inductor.keys() - _ONLY_IN_SOURCE
         return self.backend == "inductor" and not (self.mode or self.options or options or self.without)
 
     @property
     def draws_as_eager(self) -> bool:
-        """Whether what it compiles draws the random numbers that eager draws."""
+        """Whether compiled programs draw the same random numbers as eager."""
         return self.backend != "inductor" or self.inductor.get("fallback_random", True)
 
     @contextlib.contextmanager
     def patched(self) -> Iterator[None]:
-        """The compiler options of this configuration, put back afterwards.
+        """Context with the compiler options of this configuration.
 
         ``fallback_random`` is on unless the configuration says otherwise, so that compiled programs draw the numbers
-        that eager ones draw. The number of threads is an option so that torch's caches tell graphs apart: by themselves
-        they do so from 2.15 on.
+        that eager ones draw. The number of threads is set as an option because torch's caches ignore it before 2.15.
         """
         inductor = {"fallback_random": True, **self.inductor}
         if self.threads > 1:
@@ -123,58 +122,58 @@ BUILT_IN = {
 DEFAULT_CONFIG = BUILT_IN["inductor"]
 
 GUARDS = Config(name="guards", backend="aot_eager")
-"""Of originals only, with more steps that a guard must notice: no kernel is built, so each step costs little."""
+"""For originals only, with more changes that a guard must notice: no kernel is built, so each costs little."""
 
 GUARD_STEPS = 5
-"""Under ``GUARDS``; with the seed's inputs and a step of their own below the limit at which Dynamo stops compiling."""
+"""Under ``GUARDS``; few enough that, with the seed's inputs, Dynamo does not reach its recompile limit."""
 
 OWN_RANDOM = Config(name="own-random", inductor={"fallback_random": False})
-"""Of originals that draw random numbers only, judged on all but values: as users compile, with numbers of its own."""
+"""For originals that draw random numbers: as users compile, with Inductor's own numbers; values are not judged."""
 
 OF_ORIGINALS = {config.name: config for config in (GUARDS, OWN_RANDOM)}
 
 
 def one_thread(name: str) -> str:
-    """The name of the configuration that ``NAME@COUNT`` is with several threads; any other name as it is."""
+    """``NAME`` for ``NAME@COUNT``; any other name unchanged."""
     plain, mark, count = name.rpartition("@")
     return plain if mark and count.isdecimal() else name
 
 
-def find(name: str, known: Mapping[str, Config]) -> Config | None:
-    """The configuration called so, or ``NAME@COUNT`` for ``NAME`` with several threads; None where there is none."""
+def find(name: str, configs: Mapping[str, Config]) -> Config | None:
+    """The configuration of this name, also ``NAME@COUNT`` for ``NAME`` with several threads; None if there is none."""
     plain, count = one_thread(name), name.rpartition("@")[2]
-    if name in known:
-        return known[name]
-    if plain == name or plain not in known or not 2 <= int(count) <= MOST_THREADS:
+    if name in configs:
+        return configs[name]
+    if plain == name or plain not in configs or not 2 <= int(count) <= MOST_THREADS:
         return None
-    return known[plain].with_threads(int(count))
+    return configs[plain].with_threads(int(count))
 
 
-def in_words(known: Mapping[str, Config]) -> str:
-    """Every name that ``find`` knows."""
-    return f"{', '.join(known)}; each with @2 to @{MOST_THREADS} for so many threads"
+def in_words(configs: Mapping[str, Config]) -> str:
+    """Every name that ``find`` accepts."""
+    return f"{', '.join(configs)}; each with @2 to @{MOST_THREADS} for so many threads"
 
 
 def known_configs(file: Path | None) -> dict[str, Config]:
-    """The built-in configurations by name, and those of ``file``. Raises ValueError as ``read_configs`` does."""
+    """The built-in configurations by name, and those of ``file``. Raises ValueError like ``read_configs``."""
     return dict(BUILT_IN) if file is None else read_configs(file)
 
 
-def choose(names: Sequence[str], known: Mapping[str, Config]) -> tuple[Config, ...]:
-    """The named configurations, ``all`` of them, or without a name those that a file added, else the default.
+def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config, ...]:
+    """The configurations of these names, or ``all``; without a name those of the file, else the default.
 
     Raises ValueError with a suggestion and the known names.
     """
     if "all" in names:
-        return tuple(known.values())
+        return tuple(configs.values())
     if not names:
-        added = [config for name, config in known.items() if config != BUILT_IN.get(name)]
+        added = [config for name, config in configs.items() if config != BUILT_IN.get(name)]
         return tuple(added) or (DEFAULT_CONFIG,)
-    chosen = {name: find(name, known) for name in names}
+    chosen = {name: find(name, configs) for name in names}
     for name, config in chosen.items():
         if config is None:
-            hint = did_you_mean(name, list(known))
-            raise ValueError(f"no configuration {name!r}{hint}; known: {in_words(known)}")
+            hint = did_you_mean(name, list(configs))
+            raise ValueError(f"no configuration {name!r}{hint}; known: {in_words(configs)}")
     return tuple(config for config in chosen.values() if config is not None)
 
 
@@ -193,7 +192,7 @@ def read_configs(path: Path) -> dict[str, Config]:
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
+        raise ValueError(f"{path}: {place}: {first['msg']} (configs keys: {', '.join(Config.model_fields)})") from None
     taken = next((name for name in added if name in OF_ORIGINALS), None)
     if taken is not None:
         raise ValueError(f"{path}: configs.{taken}: eqfuzz calls a cell of its own so; choose another name")
@@ -205,10 +204,10 @@ def read_configs(path: Path) -> dict[str, Config]:
 
 
 def _unknown_option(config: Config) -> str:
-    """The first option that torch's config modules do not have, with its module; empty when all are known."""
+    """The first option that torch's config modules do not have, with its module; empty if there is none."""
     for name in ("dynamo", "inductor"):
-        known = values_of(config_module(name))
+        options = values_of(config_module(name))
         for option in getattr(config, name):
-            if option not in known:
+            if option not in options:
                 return f"{name}.{option}"
     return ""

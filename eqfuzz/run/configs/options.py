@@ -1,4 +1,4 @@
-"""The options of torch's config modules that may be changed without a difference being legitimate, and why not others.
+"""The options of torch's config modules that may be changed without changing results legitimately.
 
 An option is left out where ``why_left_out`` has a reason, where torch's own fuzzer leaves it out, or where
 torch's sampler has no value for it that survives JSON and differs from the default.
@@ -51,24 +51,24 @@ class SampledOptions:
     left_out: dict[Option, str]
 
     def reasons(self) -> dict[str, int]:
-        """How many options are left out for each reason, the most first."""
+        """The number of options left out for each reason, largest first."""
         return dict(collections.Counter(self.left_out.values()).most_common())
 
     def chosen(self, only: Sequence[str]) -> tuple[Option, ...]:
-        """Those named, all where none is. Raises UnknownOption for a name that cannot be sampled."""
-        known = {str(option): option for option in self.sampled}
+        """The options of these names, all without names. Raises UnknownOption for a name that cannot be sampled."""
+        by_name = {str(option): option for option in self.sampled}
         left_out = {str(option): reason for option, reason in self.left_out.items()}
         for name in only:
             if name in left_out:
                 raise UnknownOption(f"{name} is not sampled: {left_out[name]}")
-            if name not in known:
-                hint = did_you_mean(name, known)
+            if name not in by_name:
+                hint = did_you_mean(name, by_name)
                 raise UnknownOption(f"no option {name!r}{hint} (Dynamo's are written dynamo.NAME)")
-        return tuple(known[name] for name in dict.fromkeys(only)) or self.sampled
+        return tuple(by_name[name] for name in dict.fromkeys(only)) or self.sampled
 
 
 def options_of(modules: Sequence[str]) -> SampledOptions:
-    """What ``modules`` (some of ``SAMPLED_MODULES``) have."""
+    """The options of ``modules``, some of ``SAMPLED_MODULES``."""
     sampled: list[Option] = []
     left_out: dict[Option, str] = {}
     for module in modules:
@@ -83,7 +83,7 @@ def options_of(modules: Sequence[str]) -> SampledOptions:
 
 
 def default_of(option: Option) -> Any:
-    """What torch has for it where nobody sets it."""
+    """Torch's default for it."""
     return entries_of(config_module(option.module))[option.name].default
 
 
@@ -116,10 +116,10 @@ def _denied(option: Option) -> str:
 
 def _unsampled(option: Option) -> str:
     """Why no value can be sampled for it; empty where one can."""
-    known = fields_of(config_module(option.module))
-    if option.name not in known:
+    fields = fields_of(config_module(option.module))
+    if option.name not in fields:
         return _ALIAS
-    entry = known[option.name]
+    entry = fields[option.name]
     draws = sample(option, SamplingMethod.TOGGLE, random.Random(str(option)))
     try:
         values = [next(draws) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Compile configurations out of nothing: torch's values for a few of its options at a time."""
+"""Sampled compile configurations: values of torch's sampler for a few options at a time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.configs.options import Option, default_of, sample
 
 NAME_LENGTH = 80
-"""Characters of a name that tells all values; a longer one tells the first of them and a digest of all."""
+"""Characters of a name that lists all values; a longer one has the first of them and a digest of all."""
 
 DRAWS = 8
-"""Draws for a value that is not the default; a type may have few others."""
+"""Attempts to draw a value that is not the default; a type may have few others."""
 
 Values = Mapping[Option, Any]
 
@@ -26,25 +26,25 @@ Values = Mapping[Option, Any]
 def tuples(options: Sequence[Option], n: int, limit: int, seed: int) -> list[Config]:
     """Configurations of ``n`` options each that are toggled together, ``limit`` at most and no combination twice.
 
-    Where not all combinations fit, every option comes up before one comes up again.
+    If not all combinations fit, every option is used before one is used again.
     """
     rng = random.Random(f"tuples {seed}")
     chosen = itertools.islice(_combinations(options, n, limit, rng), limit)
-    made = (_draw(combination, SamplingMethod.TOGGLE, rng) for combination in chosen)
-    return [configured(values) for values in made if values]
+    drawn = (_draw(combination, SamplingMethod.TOGGLE, rng) for combination in chosen)
+    return [configured(values) for values in drawn if values]
 
 
 def randomly(options: Sequence[Option], attempts: int, p: float, seed: int) -> list[Config]:
     """``attempts`` configurations in which each option has, with probability ``p``, a random value."""
     rng = random.Random(f"random {seed}")
-    made: dict[str, Config] = {}
+    configs: dict[str, Config] = {}
     for _ in range(attempts):
         chosen = [option for option in options if rng.random() < p]
         values = _draw(chosen, SamplingMethod.RANDOM, rng)
         if values:
             config = configured(values)
-            made.setdefault(config.name, config)
-    return list(made.values())
+            configs.setdefault(config.name, config)
+    return list(configs.values())
 
 
 def configured(values: Values) -> Config:
@@ -62,7 +62,7 @@ def values_of(config: Config) -> dict[Option, Any]:
 
 
 def _draw(options: Sequence[Option], method: SamplingMethod, rng: random.Random) -> dict[Option, Any]:
-    """A value for each that differs from its default; without those that no draw gave one."""
+    """A value for each option that differs from its default; options for which none was drawn are left out."""
     values: dict[Option, Any] = {}
     for option in options:
         default = default_of(option)

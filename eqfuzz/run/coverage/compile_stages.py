@@ -1,4 +1,4 @@
-"""What the compiler makes of a program, stage by stage, in a form that can be compared. Nothing is built or run.
+"""The output of each stage of the compiler in a form that can be compared. No kernel is built or run.
 
 Each stage's graph is written as a table of distinct operations that its outputs need, so that names, common
 subexpressions, dead code and the order of inputs do not count. Generated code counts without names and comments.
@@ -29,7 +29,7 @@ Stages = dict[CompileStage, str]
 
 
 class NotCompiled(Exception):
-    """Dynamo or Inductor does not take the program as one graph; ``str()`` says what it says."""
+    """Dynamo or Inductor does not compile the program as one graph; ``str()`` is its message."""
 
 
 class _StagesFinished(Exception):
@@ -64,7 +64,7 @@ def stages(program: Program, call: Call) -> Stages:
     try:
         with patched(inductor=settings), code_hook(on_code), torch.no_grad():
             compiled(*mine.args, **mine.kwargs)
-    except Exception as error:  # a refusal has many names; what matters is whether the code was reached before it
+    except Exception as error:  # many exceptions are possible; what matters is whether the code was generated before
         if not texts[CompileStage.CODE] and not _caused_by(error, _StagesFinished):
             raise NotCompiled(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from error
     return {level: hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16] for level, parts in texts.items()}
@@ -76,9 +76,9 @@ def last_difference(left: Stages, right: Stages) -> CompileStage:
 
 
 def canonical(graph: Graph) -> str:
-    """The operations that the graph's outputs and effects need, each once, in an order that names do not decide."""
+    """The operations that the graph's outputs and effects need, each once, in an order that is independent of names."""
     numbers: dict[Node, int] = {}
-    known: dict[str, int] = {}
+    lines: dict[str, int] = {}
 
     def visit(node: Node) -> int:
         pending = [node]
@@ -90,14 +90,14 @@ def canonical(graph: Graph) -> str:
                 continue
             pending.pop()
             if current not in numbers:
-                line = _line(current, numbers, len(known))
-                numbers[current] = known.setdefault(line, len(known))
+                line = _line(current, numbers, len(lines))
+                numbers[current] = lines.setdefault(line, len(lines))
         return numbers[node]
 
     for node in graph.nodes:
         if node.op == "output" or (node.op != "placeholder" and node.is_impure()):
             visit(node)
-    return "\n".join(known)
+    return "\n".join(lines)
 
 
 def _line(node: Node, numbers: dict[Node, int], place: int) -> str:
@@ -122,9 +122,9 @@ _NAMED = re.compile(r"\b(buf|arg|primals_|tmp|cpp_fused|in_ptr|out_ptr|in_out_pt
 
 def _nameless(code: str) -> str:
     """``code`` without comments and blank lines, its generated names numbered by first use."""
-    known: dict[str, str] = {}
+    numbers: dict[str, str] = {}
     text = _COMMENT.sub("", code)
-    text = _NAMED.sub(lambda m: known.setdefault(m.group(0), f"{m.group(1)[:3]}{len(known)}"), text)
+    text = _NAMED.sub(lambda m: numbers.setdefault(m.group(0), f"{m.group(1)[:3]}{len(numbers)}"), text)
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 

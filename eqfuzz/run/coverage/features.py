@@ -1,4 +1,4 @@
-"""What a compiled cell showed of the compiler, as features: numbers that stand for short sentences.
+"""Features of a compiled cell: numbers that stand for short sentences about what the compiler did.
 
 A feature is the hash of a sentence such as ``token at::vec::maximum`` or ``pair aten.mm > aten.relu``. The same program
 gives the same features in every process, in whatever order cells come. ``docs/reference/feedback.md`` lists the kinds.
@@ -26,43 +26,45 @@ _BY_KEY = ("frames", "stats", "aot_autograd", "inductor", "aten_mm_info", "graph
 """Groups of counters whose keys count; of the others, which are keyed by names of the program, only the sum."""
 
 _OF_THE_RUN = re.compile(r"cache|bench|bundler|precompile")
-"""Counters that say what was there already, or what was timed."""
+"""Counters of cache hits and of times."""
 
 _COMPILATION = ("guard_count", "shape_env_guard_count", "graph_op_count", "graph_input_count", "ir_count")
 
 
 class FeatureCollector:
-    """The features of what is compiled while it collects. Used once."""
+    """Collects the features of what is compiled meanwhile. For one use."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._sentences: set[str] = set()
         self._codes: list[str] = []
         self._broken: Exception | None = None
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[None]:
-        """While it lasts, graph caches are off: a hit would leave out passes, and depend on what ran before."""
+        """Context without graph caches: a hit would skip passes, and depend on what ran before."""
         counted, measured = dynamo_counts(), inductor_counts()
         with without_graph_caches(), graph_hook(self._take_graph), code_hook(self._codes.append):
             yield
         if self._broken is not None:
             raise self._broken
-        self._told.update(counter_sentences(_added(counted, dynamo_counts())))
-        self._told.update(_amount(f"metric {name}", n - measured.get(name, 0)) for name, n in inductor_counts().items())
+        self._sentences.update(counter_sentences(_added(counted, dynamo_counts())))
+        self._sentences.update(
+            _amount(f"metric {name}", n - measured.get(name, 0)) for name, n in inductor_counts().items()
+        )
         for metrics in compilation_metrics():
-            self._told.update(compilation_sentences(metrics))
+            self._sentences.update(compilation_sentences(metrics))
         for code in self._codes:
-            self._told.update(f"token {token}" for token in tokens(code))
+            self._sentences.update(f"token {token}" for token in tokens(code))
 
     @property
     def features(self) -> list[int]:
         """In ascending order, below 2**63."""
-        return sorted({feature(sentence) for sentence in self._told if sentence})
+        return sorted({feature(sentence) for sentence in self._sentences if sentence})
 
     def _take_graph(self, graph: torch.fx.Graph) -> None:
         try:
-            self._told.update(graph_sentences(graph))
-        except Exception as error:  # raised here it would be taken for the compiler's
+            self._sentences.update(graph_sentences(graph))
+        except Exception as error:  # an exception here would count as the compiler's
             self._broken = error
 
 
@@ -73,7 +75,7 @@ def feature(sentence: str) -> int:
 
 
 def counter_sentences(counts: Counts) -> Iterator[str]:
-    """Dynamo's counters, and through them AOTAutograd's and Inductor's, its matches of patterns among them."""
+    """Sentences of Dynamo's counters, which include AOTAutograd's, Inductor's and matches of patterns."""
     for group, members in counts.items():
         if group not in _BY_KEY:
             yield _amount(f"counter {group}", sum(members.values()))
@@ -88,7 +90,7 @@ def counter_sentences(counts: Counts) -> Iterator[str]:
 
 
 def compilation_sentences(metrics: Mapping[str, Any]) -> Iterator[str]:
-    """What Dynamo says of one attempt at a frame: its size, and why it was begun again or failed."""
+    """Sentences of Dynamo's metrics of one attempt at a frame: its size, and why it was restarted or failed."""
     for name in _COMPILATION:
         yield _amount(f"frame {name}", metrics.get(name) or 0)
     for name in ("fail_type", "recompile_reason", "cudagraph_skip_reason"):
@@ -99,7 +101,7 @@ def compilation_sentences(metrics: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reason(text: str) -> str:
-    """A message without what it says of one program: its first line, no numbers, nothing quoted, no comment."""
+    """A message without details of one program: its first line, without numbers, quotations and comments."""
     first = text.strip().partition("\n")[0].partition("  #")[0]
     quoted = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|<[^<>]*>", "_", first)
     return re.sub(r"0x[0-9a-f]+|\d+", "0", quoted)[:160].strip()
@@ -117,8 +119,8 @@ def graph_sentences(graph: torch.fx.Graph) -> Iterator[str]:
             if isinstance(tensor, torch.Tensor):
                 yield f"dtype {name} {tensor.dtype}"
                 yield f"layout {name} {_layout(tensor)}"
-        for given in node.all_input_nodes:
-            source = given
+        for argument in node.all_input_nodes:
+            source = argument
             while not _operator(source) and source.op == "call_function" and source.all_input_nodes:
                 source = source.all_input_nodes[0]
             before = _operator(source)
@@ -127,7 +129,7 @@ def graph_sentences(graph: torch.fx.Graph) -> Iterator[str]:
 
 
 def _operator(node: torch.fx.Node) -> str:
-    """``aten.add``, or the name of a higher-order operator; empty for what is no operator, such as taking an item."""
+    """``aten.add``, or the name of a higher-order operator; empty for other functions, such as taking an item."""
     if node.op != "call_function":
         return ""
     if isinstance(node.target, OpOverload):

@@ -1,4 +1,4 @@
-"""Which lines of the compiler run while a cell compiles, by coverage.py's tracer."""
+"""Lines of the compiler that run while a cell compiles, by coverage.py's tracer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import coverage  # not where it is first needed: a case must not add modules to a process that runs others
+import coverage  # imported early: a job must not add modules to a process that runs further jobs
 import torch
 from coverage.exceptions import CoverageWarning
 
@@ -19,13 +19,13 @@ _ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
 
 @contextlib.contextmanager
 def traced_lines(into: dict[str, str]) -> Iterator[None]:
-    """While it lasts, lines are traced; then ``into`` has bitmaps of those that ran, as in ``LinesCovered``."""
+    """Context that traces lines; afterwards ``into`` has bitmaps of those that ran, as in ``LinesTraced``."""
     keep_out_of_dynamo("coverage")
     tracer = coverage.Coverage(
         include=[str(_ROOT / package / "*") for package in TRACED], data_file=None, config_file=False
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)  # that nothing ran, for one
+        warnings.simplefilter("ignore", CoverageWarning)  # for example, that no line ran
         tracer.start()
         try:
             yield

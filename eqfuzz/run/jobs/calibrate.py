@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ SECONDS = 600.0
 
 
 @contextlib.contextmanager
-def _measuring(job: CalibrationJob[Any], emit: Emit) -> Iterator[None]:
+def _measuring(job: CalibrationJob[Any], emit: Emit) -> Generator[None]:
     """Context of every measurement: its stage is announced, warnings are off."""
     emit(StageEntered(stage=job.message_name, seconds=SECONDS))
     with warnings.catch_warnings():

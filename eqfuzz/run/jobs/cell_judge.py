@@ -197,13 +197,13 @@ class CellJudge:
 
 
 def _compare_compiled(
-    eager: Observation, compiled: Observation, checks: Sequence[str], known: Reference | None
+    eager: Observation, compiled: Observation, checks: Sequence[str], reference: Reference | None
 ) -> Verdict:
-    return judge_compiled(eager, compiled, known, checks)
+    return judge_compiled(eager, compiled, reference, checks)
 
 
 def _compare_eager(
-    p: Observation, q: Observation, subject: LoadedVariant, known_p: Reference | None, known_q: Reference | None
+    p: Observation, q: Observation, subject: LoadedVariant, reference_p: Reference | None, reference_q: Reference | None
 ) -> Verdict:
     variant = subject.variant
-    return judge_rewrite(p, q, known_p, known_q, str(variant.exactness), gradients=variant.gradients_equal)
+    return judge_rewrite(p, q, reference_p, reference_q, str(variant.exactness), gradients=variant.gradients_equal)

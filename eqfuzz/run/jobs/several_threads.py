@@ -7,7 +7,7 @@ several threads must not fork: such a cell has a fork of its own, or comes last 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import torch
 
@@ -22,7 +22,7 @@ EAGER_RUNS = 4
 
 
 @contextlib.contextmanager
-def several_threads(count: int) -> Iterator[None]:
+def several_threads(count: int) -> Generator[None]:
     """Context in which torch uses ``count`` threads, on all cores of this process; with 1 nothing changes."""
     if count == 1:
         yield

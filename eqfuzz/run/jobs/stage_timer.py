@@ -6,7 +6,7 @@ import contextlib
 import resource
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from eqfuzz.run.messages.job import Emit, StageEntered
 
@@ -34,7 +34,7 @@ class StageTimer:
         self.announce(StageEntered(stage=stage, seconds=seconds, variant=variant, device=device, config=config))
 
     @contextlib.contextmanager
-    def within(self, stage: str) -> Iterator[None]:
+    def within(self, stage: str) -> Generator[None]:
         """Context in which time counts for ``stage``; the limit stays that of the stage entered."""
         outer = self._stage
         self._change(stage)

@@ -85,11 +85,11 @@ def run_bisect(job: BisectJob, emit: Emit) -> None:
 
     result, problem = None, ""
     try:
-        found = bisected(is_right) if verdict.is_finding else None
-        if found is not None:
-            detail = found["debug_info"]
-            change = change_of(detail, is_right) if found["subsystem"] in PASSES and detail else ""
-            result = BisectorResult(found["backend"], found["subsystem"], found["bisect_number"], detail, change)
+        answer = bisected(is_right) if verdict.is_finding else None
+        if answer is not None:
+            detail = answer["debug_info"]
+            change = change_of(detail, is_right) if answer["subsystem"] in PASSES and detail else ""
+            result = BisectorResult(answer["backend"], answer["subsystem"], answer["bisect_number"], detail, change)
     except RuntimeError as error:
         problem = in_words(error)
     emit(FaultBisected(verdict=verdict, found=result, problem=problem))

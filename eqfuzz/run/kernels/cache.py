@@ -1,4 +1,4 @@
-"""Kernels that a run has built, on disk: any case of it, and any later one, finds them by what they were built from.
+"""Cache of built kernels on disk, for all jobs of a run and for later runs.
 
 A kernel's key is its source text and the options that it is built under, so nothing that changes the compiler (a
 planted fault, a preload) can make an entry wrong, as it can in the graph caches of torch.
@@ -18,7 +18,7 @@ from eqfuzz.run.kernels.deferred import Built, Kernel
 
 
 class KernelCache:
-    """Kernels by key; in memory alone where the environment names no folder."""
+    """Kernels by key; in memory only if the environment names no folder."""
 
     def __init__(self) -> None:
         self._known: dict[str, Built | None] = {}
@@ -30,22 +30,22 @@ class KernelCache:
             try:
                 entry = json.loads((self._folder / f"{kernel.key}.json").read_text(encoding="utf-8"))
                 library = self._folder / entry["library"]
-                os.utime(library)  # it is in use, or gone
+                os.utime(library)  # marks it as used; fails if it was removed
             except (OSError, ValueError):
                 return False
             self._known[kernel.key] = Built(str(library), entry["name"])
         return kernel.key in self._known
 
     def __getitem__(self, kernel: Kernel) -> Built | None:
-        """Where the kernel is; None where it could not be built."""
+        """Where the kernel is; None if it could not be built."""
         return self._known[kernel.key]
 
     def refuse(self, kernel: Kernel) -> None:
-        """Remember that the compiler does not take it."""
+        """Remember that the compiler rejects it."""
         self._known[kernel.key] = None
 
     def add(self, kernels: Sequence[Kernel], built: Sequence[Built]) -> None:
-        """Take in kernels that one run of the compiler has built into one library."""
+        """Add kernels that one run of the compiler has built into one library."""
         for kernel, where in zip(kernels, built, strict=True):
             self._known[kernel.key] = where
         if self._folder is None:
@@ -58,5 +58,5 @@ class KernelCache:
             for kernel, where in zip(kernels, built, strict=True):
                 entry = {"library": library.name, "name": where.name}
                 write_atomically(self._folder / f"{kernel.key}.json", json.dumps(entry))
-        except OSError:  # a full disk, say: the case goes on with what it has in memory
+        except OSError:  # a full disk, for example: the kernels stay in memory
             return

@@ -1,4 +1,4 @@
-"""What compilers leave behind kept small: a night's run writes some gigabytes of kernels that nobody asks for again."""
+"""Eviction from the caches of compilers: a run of one night writes gigabytes of kernels that are not used again."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from eqfuzz.run.limits import GIB
 
 CACHE_BYTES = 4 * GIB
 IDLE = 3600.0
-"""Seconds: a file used later than that ago stays. Whoever builds or loads one is through much sooner."""
+"""Seconds since its last use in which a file is never removed: building or loading it takes less time."""
 
 EVERY = 600.0
-"""Seconds between two looks during a run."""
+"""Seconds between two evictions during a run."""
 
 
 def prune(folder: Path, limit: int = CACHE_BYTES, idle: float = IDLE) -> int:
     """Remove files below ``folder``, longest unused first, until ``limit`` bytes are left. Returns the bytes removed.
 
-    What is missing afterwards is built again: torch's entries hold the source of their kernels, and the store of
-    kernels looks whether a library is there.
+    A removed file is built again: torch's cache entries hold the source of their kernels, and ``KernelCache`` checks
+    whether a library exists.
     """
     oldest = sorted((used, size, path) for path, (used, size) in _files(folder).items())
     left = sum(size for _, size, _ in oldest)
@@ -36,18 +36,18 @@ def prune(folder: Path, limit: int = CACHE_BYTES, idle: float = IDLE) -> int:
 
 
 def _files(folder: Path) -> dict[Path, tuple[float, int]]:
-    """When each was used last, and its size; links are not followed, and what vanishes meanwhile is left out."""
-    found: dict[Path, tuple[float, int]] = {}
+    """The time of last use and the size of each file; links are not followed, files that vanish are skipped."""
+    files: dict[Path, tuple[float, int]] = {}
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
             if path.is_file() and not path.is_symlink():
-                told = path.stat()
-                found[path] = told.st_mtime, told.st_size
-    return found
+                status = path.stat()
+                files[path] = status.st_mtime, status.st_size
+    return files
 
 
 class CacheEvictor:
-    """``prune`` of one folder, asked for at any time and from any thread, done every few minutes."""
+    """``prune`` of one folder, at most every few minutes; it may be called from any thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class CacheEvictor:
         self._next = 0.0
 
     def due(self) -> None:
-        """Prune, if that was not done lately."""
+        """Prune, unless that was done recently."""
         with self._lock:
             if time.monotonic() < self._next:
                 return

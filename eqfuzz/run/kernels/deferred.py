@@ -1,7 +1,7 @@
-"""In the process of a cell: C++ kernels that are not built when Inductor makes them but when the first is called.
+"""Deferred C++ kernels in the process of a cell: built when the first is called, not when Inductor writes them.
 
-Until then the process has told all that it needs, so that another can build them together with those of other cells.
-What is built is what torch would build, binding and flags included, see ``translation_unit``.
+At that time all kernels of the cell are requested at once, so that another process can build them together with those
+of other cells. They are built as torch would do it, with the same binding and flags, see ``translation_unit``.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class Kernel:
 
     @property
     def key(self) -> str:
-        """Equal for kernels that are built alike: from one source, under one set of options for the C++ compiler."""
+        """Equal for kernels with the same source and the same options for the C++ compiler."""
         return hashlib.sha256(repr((self.argtypes, self.source, _options())).encode()).hexdigest()[:24]
 
     def build_alone(self) -> Function:
-        """Build and load it as torch does. Raises what torch raises where the C++ compiler does not take it."""
+        """Build and load it as torch does. Raises what torch raises if the C++ compiler rejects it."""
         return cpp_kernels.build_kernel(self.argtypes, self.source)
 
 
 @dataclasses.dataclass(frozen=True)
 class Built:
-    """Where a kernel is that was built together with others: the Python module ``name`` in a shared library."""
+    """Where a kernel is that was built together with others: the Python module ``name`` in the library at ``path``."""
 
     path: str
     name: str
@@ -52,13 +52,13 @@ def _options() -> str:
 
 
 Ask = Callable[[Sequence[Kernel]], Sequence[Built | None]]
-"""Have kernels built: for each where it is, or None where that failed. May take long."""
+"""Build kernels: returns where each is, or None where that failed. May take long."""
 
 
 class Deferral:
-    """From its making on, this process gets its kernels through ``ask``. There is no way back: it is to be a fork.
+    """Once constructed, this process gets its kernels through ``ask``. That cannot be undone, so it must be a fork.
 
-    ``alone`` counts those that had to be built here after all. With a ``salt`` its kernels are those of nobody else.
+    ``alone`` counts kernels that had to be built in this process after all. With a ``salt`` no kernel is shared.
     """
 
     def __init__(self, ask: Ask, *, salt: str = "") -> None:
@@ -73,7 +73,7 @@ class Deferral:
         return self._waiting.setdefault(kernel, _Deferred(kernel, self))
 
     def settle(self) -> None:
-        """Have everything built that is waiting."""
+        """Request all kernels that are waiting."""
         waiting, self._waiting = self._waiting, {}
         for deferred, built in zip(waiting.values(), self._ask(list(waiting)), strict=True):
             if built is None:

@@ -1,4 +1,4 @@
-"""Many kernels in one run of the C++ compiler: half of the work is the same for each of them."""
+"""Builds many kernels in one run of the C++ compiler: half of the work is common to all."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from eqfuzz.torch_internals.cpp_kernels import build_library, with_binding
 
 
 def build(kernels: Sequence[Kernel]) -> list[Built]:
-    """Compile and link them with torch's own flags and header. Raises what torch raises where that fails."""
+    """Compile and link them with torch's own flags and header. Raises what torch raises if that fails."""
     library = build_library(translation_unit(kernels))
     return [Built(library, _module(number)) for number in range(len(kernels))]
 
 
 def prefer_mold() -> None:
-    """Have the C++ compiler link with mold where there is one: with the same flags, so that torch's header fits."""
+    """Let the C++ compiler link with mold if it is installed, with the same flags, which torch's header requires."""
     mold = shutil.which("mold")
     if mold is None:
         return
@@ -32,19 +32,19 @@ def prefer_mold() -> None:
 
 
 def translation_unit(kernels: Sequence[Kernel]) -> str:
-    """One C++ source with every kernel and its Python binding in a namespace of its own."""
+    """One C++ source in which every kernel has, with its Python binding, its own namespace."""
     includes: dict[str, None] = {"#include <Python.h>": None}
     spaces: list[str] = []
     for number, kernel in enumerate(kernels):
         lines = with_binding(kernel.argtypes, kernel.source).splitlines()
         includes |= dict.fromkeys(line.strip() for line in lines if _is_include(line))
         body = "\n".join(line for line in lines if not _is_include(line))
-        # Names with C linkage are the same in all namespaces, and each module has one that Python looks for.
+        # Names with C linkage are common to all namespaces, and Python looks for one of them in each module.
         spaces.append(
             f"#define kernel kernel_{number}\n#define PyInit_kernel PyInit_{_module(number)}\n"
             f"namespace unit_{number} {{\n{body}\n}}\n#undef kernel\n#undef PyInit_kernel\n"
         )
-    # Nothing may come before the first of torch's own: the precompiled header is taken only there.
+    # No text may precede torch's first line: the precompiled header is used only there.
     first = sorted(includes, key=lambda line: "torch" not in line)
     return "\n".join(["#define PY_SSIZE_T_CLEAN", *first, *spaces])
 

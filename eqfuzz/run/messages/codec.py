@@ -49,7 +49,7 @@ def _fields(value: object) -> dict[str, Any]:
 
 
 class Decoder(Generic[M]):
-    """Bytes in, messages of the given ``kinds`` out, told apart by their field ``TAG``."""
+    """Bytes in, messages of the given ``kinds`` out, distinguished by their field ``TAG``."""
 
     def __init__(self, *kinds: type[M]) -> None:
         if len(kinds) == 1:

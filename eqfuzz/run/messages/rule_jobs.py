@@ -21,7 +21,7 @@ class RuleProved(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CompileDepthMeasured(ChildEvent):
-    """The last stage of the compiler that tells both sides of a rule apart; None, with a ``reason``, if unknown."""
+    """The last stage of the compiler at which both sides of a rule differ; None, with a ``reason``, if unknown."""
 
     event: Literal["measured"] = "measured"
     level: str | None

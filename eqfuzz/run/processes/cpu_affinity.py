@@ -1,4 +1,4 @@
-"""Which core a worker has to itself."""
+"""CPU affinity: one core for each worker."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import threading
 from collections.abc import Iterator
 
 _before: set[int] = set()
-"""The cores that this process had before it was pinned, or a process that it is a fork of."""
+"""The cores of this process before it, or the process that it is a fork of, was pinned."""
 
 
 class Cores:
     """One core for each of ``jobs`` workers, if these are all the cores there are.
 
-    With fewer workers there is none for anybody: another run on the machine would choose the same cores, and both
-    would share them while others are idle.
+    With fewer workers none is pinned: another run on the machine would choose the same cores, and both would share them
+    while others are idle.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -25,7 +25,7 @@ class Cores:
 
     @contextlib.contextmanager
     def one(self) -> Iterator[int | None]:
-        """A core that nobody else has meanwhile, or None where workers share them."""
+        """Context with a core that no other worker has, or None where workers share all cores."""
         with self._lock:
             core = self._free.pop() if self._free else None
         try:
@@ -37,7 +37,7 @@ class Cores:
 
 
 def pin(core: int | None) -> None:
-    """Keep this process, and what it starts, on ``core``. A core that has gone since pins nobody."""
+    """Pin this process, and what it starts, to ``core``, unless that is no longer available."""
     if core is not None:
         allowed = os.sched_getaffinity(0)
         with contextlib.suppress(OSError):
@@ -47,7 +47,7 @@ def pin(core: int | None) -> None:
 
 @contextlib.contextmanager
 def unpinned() -> Iterator[None]:
-    """Let this thread, and what it starts inside, use all cores that there were before ``pin``."""
+    """Context in which this thread, and what it starts, use all cores of before ``pin``."""
     pinned = os.sched_getaffinity(0)
     if _before:
         os.sched_setaffinity(0, _before)

@@ -1,4 +1,4 @@
-"""Does backward run in forks of forks of a process that has compiled, as cells do? ``python -m`` this module.
+"""Checks that backward runs in forks of forks of a process that has compiled: ``python -m`` this module.
 
 Exits 0 if so; otherwise the last line on stderr says why not. It needs the environment of a zygote: no CUDA device.
 """
@@ -14,7 +14,7 @@ from eqfuzz.torch_internals.autograd import start_autograd_engine
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 GENERATIONS = 2
-"""A case is a fork of the zygote, a compiled cell one of its case."""
+"""A child is a fork of the zygote, a compiled cell a fork of its child."""
 
 
 def check(generations: int = GENERATIONS) -> bool:

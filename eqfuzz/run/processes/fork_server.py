@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Collection
+from types import FrameType
 from typing import NoReturn, Protocol
 
 from eqfuzz.run.limits import forbid_core_dumps
@@ -68,7 +69,7 @@ class ForkServer:
         os.set_blocking(self._wake, False)
         os.set_blocking(self._woken, False)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _ignore)
         # Processes that the preload or a library has started; all others below this process come from children.
         self._helpers = children_of(self._pid)
         while os.getppid() == self._parent and not self._retired:
@@ -184,6 +185,10 @@ class ForkServer:
             if not self._fates and not children_of(self._pid) - self._helpers:
                 return
             time.sleep(0.01)
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """A handler is needed for the wake-up descriptor to be written to."""
 
 
 def reset_signals() -> None:

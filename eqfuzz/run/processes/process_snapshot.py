@@ -1,4 +1,4 @@
-"""What a case may have changed in a process that goes on to run others, and putting it back."""
+"""Snapshot of a worker: restores what a job has changed in the process before the next one runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from eqfuzz.run.processes.child import HIGH_DESCRIPTOR
 from eqfuzz.run.processes.process_tree import children_of, kill
 from eqfuzz.torch_internals.options import MODULES, config_module, values_of
 
-# A worker that maps this much more than at its start, or holds this many more files open, is replaced.
+# A worker that maps this much more than at its start, or has this many more files open, is replaced.
 _TOLERATED_GROWTH = 8 * GIB
 _TOLERATED_FILES = 200
 _PATIENCE_WITH_THREADS = 0.5
@@ -40,11 +40,11 @@ Undo = Callable[[], object]
 
 
 class Snapshot:
-    """The state of this process, taken before the first case.
+    """The state of this process before the first job.
 
     Restored: Dynamo's caches and every compiler configuration, torch's global switches, random generators,
     functions replaced in ``torch`` and ``builtins``, modules, environment variables, folder, standard streams,
-    signal handlers, warnings, and Python's own settings. What cannot be put back is reported as damage.
+    signal handlers, warnings, and Python's own settings. State that cannot be restored is reported as damage.
     """
 
     def __init__(self, undo: list[Undo]) -> None:
@@ -57,15 +57,15 @@ class Snapshot:
 
     @classmethod
     def take(cls) -> Snapshot:
-        """Remember everything. Torch and its compiler have to be imported."""
-        # So that the collection after each case looks at that case's objects only.
+        """Save the state. Torch and its compiler must be imported."""
+        # So that the garbage collection after each job visits only the job's objects.
         gc.collect()
         gc.freeze()
-        # Python's own first: a program may have turned warnings into errors.
+        # Python's state first: a program may have turned warnings into errors.
         return cls([*_python(), _streams(), _modules(), *_patched_names(), *_configurations(), *_torch_switches()])
 
     def put_back(self) -> str | None:
-        """Restore. Returns why this process had better be replaced, in one line, or None."""
+        """Restore the state. Returns in one line why this process must be replaced, or None."""
         faulthandler.disable()
         for child in children_of(os.getpid()) - self._helpers:
             kill(child)
@@ -75,7 +75,7 @@ class Snapshot:
         for undo in self._undo:
             try:
                 undo()
-            except Exception as error:  # a program can break anything; then this process retires
+            except Exception as error:  # a program can break anything; then this process must be replaced
                 problems.append(f"{type(error).__name__} while putting things back: {error}")
         for number, handler in self._signals.items():
             if handler is not None and signal.getsignal(number) != handler:
@@ -117,7 +117,7 @@ def _configurations() -> Iterator[Undo]:
 
 def _keep_config(config: Any) -> Undo:
     saved = values_of(config)
-    # Values such as lists and dicts may be changed in place, so keep their spelling to copy from.
+    # Values such as lists and dicts may be changed in place, so keep their JSON text.
     mutable = {key: json.dumps(value) for key, value in saved.items() if _is_plain_container(value)}
 
     def undo() -> None:
@@ -132,7 +132,7 @@ def _keep_config(config: Any) -> Undo:
 
 
 def _is_plain_container(value: object) -> bool:
-    """Whether JSON keeps it as it is: a list, or a dict with string keys, of such or of plain values."""
+    """Whether JSON preserves it: a list, or a dict with string keys, of such or of plain values."""
     if isinstance(value, (list, dict)):
         try:
             return json.loads(json.dumps(value)) == value
@@ -214,7 +214,7 @@ def _keep_attribute(holder: Any, name: str) -> Undo:
 
 
 def _patched_names() -> Iterator[Undo]:
-    """Functions that a program has replaced in the places where programs do."""
+    """Functions that programs may replace, in modules where they do."""
     for name in _PATCHABLE:
         holder: Any = importlib.import_module("torch")
         for part in name.split(".")[1:]:
@@ -225,7 +225,7 @@ def _patched_names() -> Iterator[Undo]:
 
 
 def _keep_names(holder: Any) -> Undo:
-    # What a module merely counts or caches is its own business: only things that are called are kept.
+    # Counters and caches of a module are left alone: only callables are restored.
     saved = {name: value for name, value in vars(holder).items() if callable(value) or isinstance(value, property)}
 
     every = frozenset(vars(holder))
@@ -262,7 +262,7 @@ def _modules() -> Undo:
 def _is_installed(module: types.ModuleType, folders: tuple[str, ...]) -> bool:
     """Whether a module belongs to Python, a package or eqfuzz.
 
-    Those stay, whoever imported them first: an extension module, or a torch library, cannot be loaded twice.
+    Those stay, even if a program imported them first: an extension module or a torch library cannot be loaded twice.
     """
     spec = getattr(module, "__spec__", None)
     if spec is not None and spec.origin in ("built-in", "frozen"):

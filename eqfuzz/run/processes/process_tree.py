@@ -1,4 +1,4 @@
-"""Parents and children: who dies with whom, and who is left over (Linux)."""
+"""Processes and their descendants: listed, tied to their parents, killed (Linux)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when ``parent``, which forked it, dies; do so now if it already has."""
+    """Let the kernel kill this process when ``parent``, which forked it, dies; end now if it has died."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent dies, so that none gets out of sight."""
+    """Become the parent of every descendant whose parent dies, so that all can be found."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -33,18 +33,18 @@ def _prctl(option: int, argument: int) -> None:
 
 
 def children_of(pid: int) -> set[int]:
-    """The direct children of a process; empty when it is gone or the kernel does not list them."""
-    found: set[int] = set()
+    """The direct children of a process; empty if it has ended or the kernel does not list them."""
+    children: set[int] = set()
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found.update(map(int, (task / "children").read_text().split()))
+            children.update(map(int, (task / "children").read_text().split()))
     except (FileNotFoundError, ProcessLookupError):
-        return found
-    return found
+        return children
+    return children
 
 
 def innermost_number(pid: int) -> int | None:
-    """What the process ``pid`` calls itself: another number in a namespace of its own. None when it is gone."""
+    """The process id of ``pid`` in its own namespace. None if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -70,12 +70,12 @@ def kill_group(leader: int) -> None:
     try:
         os.killpg(leader, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        # Nobody left, or only a program that runs as somebody else.
+        # No process is left, or only one of another user.
         return
 
 
 def kill(pid: int) -> None:
-    """Kill one process; nothing happens when it is gone."""
+    """Kill one process; does nothing if it has ended."""
     try:
         os.kill(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

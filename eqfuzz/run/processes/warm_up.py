@@ -1,8 +1,8 @@
-"""Compiles at the start of a process that is to fork many children, so that none of them pays for a first time.
+"""Warm-up: compilations at the start of a fork server, so that its children do not pay for the first.
 
-What is paid by ``begin``: the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
-the hash of torch's sources. By ``broaden``: modules that the compiler imports when it first needs them, and what it
-remembers of operators, dtypes and index expressions.
+``begin`` pays for the pattern matchers' tables, the probes for the CPU's vector width, the precompiled header,
+the hash of torch's sources; ``broaden`` for modules that the compiler imports when it first needs them, and for its
+caches of operators, dtypes and index expressions.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from eqfuzz.torch_internals.options import without_graph_caches
 
 
 def warm_up(cuda: bool, *, changed: bool) -> None:
-    """Compile on the CPU, and with ``cuda`` there too; else some typical programs, for the children to come.
+    """Compile on the CPU, with ``cuda`` on the GPU too; without, also some typical programs.
 
-    Where a preload has ``changed`` the compiler the typical programs are left out: they might end this process, and
-    what is broken is for seeds to show. The graph caches are off: a hit would skip passes.
+    If a preload has ``changed`` the compiler, the typical programs are left out: they might end this process, and
+    faults are for seeds to detect. The graph caches are off: a hit would skip passes.
     """
     importlib.import_module("sympy.physics.units")  # sympy.simplify does, when it is first called
     with without_graph_caches():
@@ -45,7 +45,7 @@ def begin(device: str) -> None:
 
 
 def broaden() -> None:
-    """Compile what programs typically have, with and without gradients; the kernels are neither built nor run."""
+    """Compile typical programs, with and without gradients; the kernels are neither built nor run."""
     from eqfuzz.torch_internals.cpp_kernels import kernels_left_out
 
     x, w, i = torch.full((6, 10), 0.5), torch.full((10, 6), 0.25), torch.arange(6)

@@ -1,4 +1,4 @@
-"""Programs started inside bubblewrap: every namespace of their own, a narrow read-only view, and one place to write."""
+"""Starts programs inside bubblewrap: own namespaces, a narrow read-only view, one folder to write to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eqfuzz.run.sandbox.mounts import MountView
 from eqfuzz.run.sandbox.seccomp import filter_program
 
 TEMPORARY = "/tmp"
-"""The folder of a sandbox that can be written: in memory, gone with it."""
+"""The writable folder of a sandbox: in memory, removed with it."""
 
 SHARED_MEMORY = "/dev/shm"
 
@@ -30,16 +30,16 @@ _ALWAYS = (
     "sandbox",
 )
 
-# The kernel counts as the parent that a process dies with the thread that made it, so that one must stay.
+# A process dies with the thread that started it, so that thread must stay.
 _starter = ThreadPoolExecutor(1, thread_name_prefix="bubblewrap")
 
 
 def executable() -> str | None:
-    """Where ``bwrap`` is; None where it is not installed."""
+    """The path of ``bwrap``; None if it is not installed."""
     return shutil.which("bwrap")
 
 
-def start_shut_in(
+def start_sandboxed(
     command: Sequence[str],
     view: MountView,
     variables: Mapping[str, str],
@@ -51,8 +51,8 @@ def start_shut_in(
 ) -> subprocess.Popen[bytes]:
     """Start ``command`` in ``folder`` as the first process of a sandbox, which dies with this process.
 
-    It sees ``view`` and the environment ``variables``, and may write ``disk_bytes`` below ``/tmp``; what it prints goes
-    to ``output``. What is returned is bubblewrap, whose only child is the first process. Raises OSError.
+    ``view`` is visible, ``variables`` are its environment; it may write ``disk_bytes`` below ``/tmp``, and prints to
+    ``output``. Returns the process of bubblewrap, whose only child is the first process. Raises OSError.
     """
     bwrap = executable()
     program = filter_program()
@@ -60,12 +60,12 @@ def start_shut_in(
         raise FileNotFoundError("bwrap is not installed")
     rules = os.memfd_create("seccomp") if program is not None else None
     try:
-        given = [*pass_fds]
+        descriptors = [*pass_fds]
         arguments = [bwrap, *_ALWAYS]
         if rules is not None and program is not None:
             os.write(rules, program)
             os.lseek(rules, 0, os.SEEK_SET)
-            given.append(rules)
+            descriptors.append(rules)
             arguments += ["--seccomp", str(rules)]
         arguments += _mounts(view, disk_bytes)
         arguments += [word for name, value in variables.items() for word in ("--setenv", name, value)]
@@ -75,7 +75,7 @@ def start_shut_in(
             return subprocess.Popen(
                 arguments,
                 env={},
-                pass_fds=given,
+                pass_fds=descriptors,
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -97,14 +97,14 @@ _PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflag
 
 def _mounts(view: MountView, disk_bytes: int) -> list[str]:
     size = ["--size", str(disk_bytes)]
-    made = ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", SHARED_MEMORY, *size, "--tmpfs", TEMPORARY]
+    arguments = ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", SHARED_MEMORY, *size, "--tmpfs", TEMPORARY]
     for name in _PROC_READ_ONLY:
-        made += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+        arguments += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     for name in _PROC_HIDDEN:
         if Path(f"/proc/{name}").exists():
-            made += ["--ro-bind", "/dev/null", f"/proc/{name}"]
+            arguments += ["--ro-bind", "/dev/null", f"/proc/{name}"]
     for path in view.paths:
-        made += ["--ro-bind", str(path), str(path)]
+        arguments += ["--ro-bind", str(path), str(path)]
     for link, target in view.links:
-        made += ["--symlink", target, link]
-    return [*made, "--remount-ro", "/dev", "--remount-ro", "/"]
+        arguments += ["--symlink", target, link]
+    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -1,4 +1,4 @@
-"""Root's rights one by one, which the kernel calls capabilities."""
+"""Linux capabilities: the separate rights of root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VERSION_3 = 0x20080522
 
 
 def drop_all() -> None:
-    """Give up every capability, also for programs that are started later. Raises OSError."""
+    """Drop every capability, also for programs that are started later. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_CLEAR_ALL), 0, 0, 0)
     number = 0

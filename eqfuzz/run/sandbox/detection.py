@@ -1,4 +1,4 @@
-"""Which kind of sandbox this machine can make: found out by making one."""
+"""Detects the strongest sandbox of this machine, by starting one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eqfuzz.run.protocol import one_line
 from eqfuzz.run.sandbox import landlock
-from eqfuzz.run.sandbox.bubblewrap import executable, start_shut_in
+from eqfuzz.run.sandbox.bubblewrap import executable, start_sandboxed
 from eqfuzz.run.sandbox.mounts import clean_variables, narrow_view
 from eqfuzz.run.sandbox.seccomp import filter_program
 
@@ -24,7 +24,7 @@ _DISK_BYTES = 2**20
 
 
 class SandboxLevel(StrEnum):
-    """From the best to none at all."""
+    """Kinds of sandbox, strongest first."""
 
     BUBBLEWRAP = "bubblewrap"
     LANDLOCK = "landlock"
@@ -33,15 +33,15 @@ class SandboxLevel(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class SandboxSupport:
-    """The ``level`` in force, and what is missing for a better one, in words; empty where nothing is."""
+    """The ``level`` in force, and what is missing for a stronger one, in words; empty if nothing is."""
 
     level: SandboxLevel
     lacks: str = ""
 
 
 @cache
-def found() -> SandboxSupport:
-    """What works here; tried once for each process."""
+def sandbox_support() -> SandboxSupport:
+    """The sandbox that works here; tried once in each process."""
     lacks = _problem_of_bubblewrap()
     if not lacks:
         return SandboxSupport(SandboxLevel.BUBBLEWRAP)
@@ -70,14 +70,14 @@ assert len(socket.if_nameindex()) <= 1 if sys.argv[2] == "open" else True, "ther
 
 
 def _problem_of_bubblewrap() -> str:
-    """Why bubblewrap is no use here; empty where it is."""
+    """Why bubblewrap does not work here; empty if it does."""
     if executable() is None:
         return "bubblewrap is not installed (`apt install bubblewrap`)"
     with tempfile.NamedTemporaryFile() as outside:
         network = "open" if filter_program() is None else "filtered"
         command = [sys.executable, "-I", "-S", "-c", _TRY, outside.name, network]
         try:
-            process = start_shut_in(
+            process = start_sandboxed(
                 command,
                 narrow_view(),
                 clean_variables(),
@@ -88,19 +88,19 @@ def _problem_of_bubblewrap() -> str:
         except OSError as error:
             return f"bubblewrap does not start: {error}"
         try:
-            said, _ = process.communicate(timeout=_SECONDS)
+            output, _ = process.communicate(timeout=_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
             return f"bubblewrap shows no sign of life for {_SECONDS:g} s"
     if process.returncode != 0:
-        last = (said.decode(errors="replace").strip().splitlines() or ["it says nothing"])[-1]
+        last = (output.decode(errors="replace").strip().splitlines() or ["it says nothing"])[-1]
         return f"bubblewrap does not work here: {one_line(last, 200)}"
     return ""
 
 
 def _problem_of_landlock() -> str:
-    """Why Landlock is no use here; empty where it is."""
+    """Why Landlock does not work here; empty if it does."""
     version = landlock.version()
     if version < landlock.NEEDED:
         has = f"version {version}" if version else "none"

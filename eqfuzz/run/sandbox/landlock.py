@@ -1,4 +1,4 @@
-"""Landlock: a process takes from itself, and from all that it starts, the right to reach what it has not listed."""
+"""Landlock: a process gives up, for itself and all that it starts, the access to everything that it has not listed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
 
 NEEDED = 6
-"""The version of Linux 6.12: from there on it covers signals, without which a case could end the process that watches
+"""The version of Linux 6.12: from there on it covers signals, without which a job could end the process that supervises
 it, and abstract sockets."""
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE, _IOCTL_DEVICE = 1, 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
@@ -35,16 +35,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
-    """What the kernel offers; 0 where it has no Landlock, or it is switched off."""
-    found = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
-    return max(0, found)
+    """The version that the kernel offers; 0 if it has no Landlock, or it is switched off."""
+    result = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
+    return max(0, result)
 
 
 def restrict(read: Iterable[Path], write: Iterable[Path]) -> None:
     """From now on this process reads only below ``read`` and ``write``, writes only below ``write``, and signals and
-    traces only processes that it has started. It connects to nobody by TCP and by no abstract socket.
+    traces only processes that it has started. It cannot connect by TCP or abstract sockets.
 
-    What does not exist is left out. There is no way back. Raises OSError where the kernel's Landlock is older than
+    Paths that do not exist are skipped. This cannot be undone. Raises OSError where the kernel's Landlock is older than
     ``NEEDED``.
     """
     if version() < NEEDED:
@@ -76,8 +76,8 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
 
 
 def _call(name: str, number: int, *arguments: object) -> int:
-    found = _libc.syscall(ctypes.c_long(number), *arguments)
-    if found < 0:
+    result = _libc.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
-    return found
+    return result

@@ -16,8 +16,8 @@ from eqfuzz.run.kernels.toolchain import lay_out, place
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.process_messages import StartupMessage
 from eqfuzz.run.protocol import RunnerFailed
-from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
-from eqfuzz.run.sandbox.detection import SandboxLevel, found
+from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_sandboxed
+from eqfuzz.run.sandbox.detection import SandboxLevel, sandbox_support
 from eqfuzz.run.sandbox.mounts import USER, MountView, clean_variables, narrow_view
 from eqfuzz.run.sandbox.policy import DISK_BYTES, SandboxPolicy
 
@@ -30,15 +30,15 @@ class SandboxUnavailable(RunnerFailed):
 
 def require_level() -> SandboxLevel:
     """The level in force. Raises SandboxUnavailable where there is none."""
-    known = found()
-    if known.level is SandboxLevel.NONE:
-        raise SandboxUnavailable(f"no sandbox for untrusted seeds: {known.lacks}; `--unsafe` runs them without")
-    return known.level
+    support = sandbox_support()
+    if support.level is SandboxLevel.NONE:
+        raise SandboxUnavailable(f"no sandbox for untrusted seeds: {support.lacks}; `--unsafe` runs them without")
+    return support.level
 
 
 def runs_without(environment: Environment) -> bool:
     """Whether there is no sandbox here and the user lets untrusted programs run all the same."""
-    return environment.unsafe and found().level is SandboxLevel.NONE
+    return environment.unsafe and sandbox_support().level is SandboxLevel.NONE
 
 
 class Sandbox:
@@ -102,7 +102,7 @@ class Sandbox:
         own = self._environment.settings(temporary=self._own, cache=self._own / "cache", kernels=self._own / "kernels")
         variables = {**clean_variables(), **own}
         if self._folder is None:
-            return start_shut_in(
+            return start_sandboxed(
                 command,
                 self._view(),
                 variables,

@@ -1,4 +1,4 @@
-"""What a sandbox shows of the machine: the interpreter and its libraries, the compiler, eqfuzz. All of it read only."""
+"""Files visible in a sandbox, read-only: the interpreter and its libraries, the compiler, eqfuzz."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PASSED = re.compile(r"(TORCH|PYTORCH|ATEN|OMP|MKL|GOMP|CXX$|CC$|LANG$|LC_)")
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL")
 
 USER = "eqfuzz"
-"""What programs in a sandbox are told that their user is called."""
+"""The user name in a sandbox."""
 
 HOME = "/nonexistent"
 
@@ -37,16 +37,16 @@ class MountView:
     links: tuple[tuple[str, str], ...] = ()
 
     def with_paths(self, more: Iterable[Path | None]) -> MountView:
-        """With ``more`` besides, where they are there."""
+        """With those of ``more`` that exist."""
         return dataclasses.replace(self, paths=_outermost([*self.paths, *(p for p in more if p is not None)]))
 
     def shows(self, path: Path) -> bool:
         """Whether ``path`` can be read."""
-        return any(path == shown or shown in path.parents for shown in self.paths)
+        return any(path == visible or visible in path.parents for visible in self.paths)
 
 
 def narrow_view(python: str = sys.executable) -> MountView:
-    """What it takes to run ``python``, this process's own by default, with torch, eqfuzz and the C++ compiler."""
+    """The files needed to run ``python`` (by default this process's) with torch, eqfuzz and the C++ compiler."""
     paths = [Path(p) for p in (*_SYSTEM, *_FILES)]
     links: list[tuple[str, str]] = []
     for name in _SYSTEM_LINKS:
@@ -67,12 +67,12 @@ def narrow_view(python: str = sys.executable) -> MountView:
 
 
 def clean_variables() -> dict[str, str]:
-    """The environment of a process in a sandbox: settings of torch and of the compiler, and nothing that is secret."""
-    kept = {name: value for name, value in os.environ.items() if _PASSED.match(name) and not _SECRET.search(name)}
+    """The environment of a process in a sandbox: settings of torch and of the compiler, without secrets."""
+    variables = {name: value for name, value in os.environ.items() if _PASSED.match(name) and not _SECRET.search(name)}
     folders = [part for part in os.environ.get("PATH", os.defpath).split(":") if part.startswith(("/usr/", "/bin"))]
     return {
         "LANG": "C.UTF-8",
-        **kept,
+        **variables,
         "PATH": ":".join(dict.fromkeys([*folders, "/usr/bin", "/bin"])),
         "HOME": HOME,
         "LOGNAME": USER,
@@ -84,7 +84,7 @@ def clean_variables() -> dict[str, str]:
 
 
 def _of_interpreter() -> list[Path]:
-    """The standard library and what is installed: not whatever else lies on ``sys.path``."""
+    """The standard library and installed packages, not other entries of ``sys.path``."""
     paths = [Path(sys.executable), Path(sys.executable).resolve(), Path(sys.prefix) / "pyvenv.cfg"]
     base = Path(sys.base_prefix)
     paths += [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib", "include")]
@@ -96,12 +96,12 @@ def _of_interpreter() -> list[Path]:
 
 
 def _of_other(python: Path) -> list[Path]:
-    """All of the environment that another interpreter lies in, and of the one that it was made from."""
-    found = [python.absolute().parents[1], python.resolve().parents[1]]
-    return [path for path in found if path not in (Path("/"), Path("/usr"))]
+    """The environment of another interpreter, and the one that it was created from."""
+    folders = [python.absolute().parents[1], python.resolve().parents[1]]
+    return [path for path in folders if path not in (Path("/"), Path("/usr"))]
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Those that exist, once each, without those inside another."""
+    """The paths that exist, without duplicates and paths inside others."""
     existing = sorted({path for path in paths if path.exists() and path.is_absolute()})
     return tuple(path for path in existing if not any(other in path.parents for other in existing))

@@ -16,7 +16,7 @@ from eqfuzz.run.limits import GIB
 from eqfuzz.run.messages.codec import decoder_of
 from eqfuzz.run.processes.process_tree import kill_family
 from eqfuzz.run.protocol import BadMessage
-from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_shut_in
+from eqfuzz.run.sandbox.bubblewrap import TEMPORARY, start_sandboxed
 from eqfuzz.run.sandbox.detection import SandboxLevel
 from eqfuzz.run.sandbox.init_process import CommandResult
 from eqfuzz.run.sandbox.launcher import require_level
@@ -30,18 +30,18 @@ _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 
 def run_sandboxed(
-    command: Sequence[str], seconds: float, shown: Sequence[Path], variables: Mapping[str, str]
+    command: Sequence[str], seconds: float, visible: Sequence[Path], variables: Mapping[str, str]
 ) -> CommandResult | None:
     """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
 
-    The paths ``shown`` are visible in addition to those of every sandbox, ``variables`` are added to its environment.
+    The paths ``visible`` are visible in addition to those of every sandbox, ``variables`` are added to its environment.
     Raises SandboxUnavailable.
     """
     level = require_level()
     toolchain = place()
     with tempfile.TemporaryDirectory(prefix="eqfuzz-fresh-") as name:
         folder = TEMPORARY if level is SandboxLevel.BUBBLEWRAP else name
-        view = narrow_view().with_paths([*narrow_view(command[0]).paths, toolchain, *shown])
+        view = narrow_view().with_paths([*narrow_view(command[0]).paths, toolchain, *visible])
         policy = SandboxPolicy(
             level="bubblewrap" if level is SandboxLevel.BUBBLEWRAP else "landlock",
             folder=folder,
@@ -59,7 +59,7 @@ def run_sandboxed(
             *command,
         ]
         if level is SandboxLevel.BUBBLEWRAP:
-            process = start_shut_in(
+            process = start_sandboxed(
                 first,
                 view,
                 environment,

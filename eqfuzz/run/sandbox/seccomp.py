@@ -1,7 +1,7 @@
-"""A seccomp filter: system calls that no case needs and that lead out of a sandbox, or into parts of the kernel
+"""Seccomp filter: refuses system calls that no job needs and that lead out of a sandbox, or into parts of the kernel
 where such ways have been found.
 
-They fail as if the user lacked the right (EPERM), so that libraries do without. Written as classic BPF by hand: no
+They fail with EPERM, so that libraries work without them. Written as classic BPF by hand: no
 library for it that is maintained is on PyPI.
 """
 
@@ -96,7 +96,7 @@ _SECCOMP_MODE_FILTER = 2
 
 
 def filter_program() -> bytes | None:
-    """The filter as an array of ``struct sock_filter``; None on a machine whose numbers are not known here."""
+    """The filter as an array of ``struct sock_filter``; None for an architecture that is not listed here."""
     if platform.machine() not in _MACHINES:
         return None
     column, architecture = _MACHINES[platform.machine()]
@@ -125,15 +125,15 @@ def filter_program() -> bytes | None:
 
 
 def install() -> None:
-    """Put this process, and all that it starts from now on, under the filter. Raises OSError."""
+    """Apply the filter to this process and all that it starts from now on. Raises OSError."""
     program = filter_program()
     if program is None:
         raise OSError(errno.ENOSYS, f"no seccomp filter for {platform.machine()}")
     libc = ctypes.CDLL(None, use_errno=True)
     held = ctypes.create_string_buffer(program, len(program))
     whole = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
-    given = ctypes.create_string_buffer(whole, len(whole))
-    for arguments in ((_PR_SET_NO_NEW_PRIVS, 1, 0), (_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(given))):
+    buffer = ctypes.create_string_buffer(whole, len(whole))
+    for arguments in ((_PR_SET_NO_NEW_PRIVS, 1, 0), (_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(buffer))):
         option, *rest = arguments
         if libc.prctl(option, *map(ctypes.c_ulong, rest), 0, 0) != 0:
             number = ctypes.get_errno()

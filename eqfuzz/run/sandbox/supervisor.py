@@ -109,8 +109,8 @@ class SandboxSupervisor:
     def _lay_out(self) -> None:
         """Let torch find the headers that were compiled once; they lie outside and can only be read."""
         if self._is_namespaced and self._policy.toolchain:
-            kept, cache = Path(self._policy.toolchain), Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
-            lay_out(kept, Path(TEMPORARY), USER, cache, read_only=True)
+            toolchain, cache = Path(self._policy.toolchain), Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+            lay_out(toolchain, Path(TEMPORARY), USER, cache, read_only=True)
 
     def clean(self) -> bool:
         """Remove what a child has left; False where that fails, and this process must not fork another.
