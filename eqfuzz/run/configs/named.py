@@ -192,7 +192,7 @@ def read_configs(path: Path) -> dict[str, Config]:
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{path}: {place}: {first['msg']} (configs keys: {', '.join(Config.model_fields)})") from None
+        raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
     taken = next((name for name in added if name in OF_ORIGINALS), None)
     if taken is not None:
         raise ValueError(f"{path}: configs.{taken}: eqfuzz calls a cell of its own so; choose another name")
