@@ -32,7 +32,6 @@ PENDING = (
     "eqfuzz/commands/",
     "eqfuzz/mutate/",
     "eqfuzz/run/",
-    "eqfuzz/triage/",
     "tests/robustness/",
     "tests/unit/campaign/",
     "tests/unit/commands/",

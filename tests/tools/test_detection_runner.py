@@ -47,7 +47,7 @@ class SeedRuns:
                 )
             )
             for folder in folders:
-                finding = types.SimpleNamespace(verdict=verdict, config=config, ablation=None)
+                finding = types.SimpleNamespace(verdict=verdict, config=config, stage="")
                 emit(FindingReported(index=0, finding=finding, folder=str(folder), known=False))
             emit(SeedDone(index=0, seed=str(path), seconds=1.0, cpu_seconds=3.0, timings={"g++": 1.0}))
 
