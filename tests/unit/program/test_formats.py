@@ -231,7 +231,7 @@ def test_whitefox_inputs_named_like_forwards_parameters():
         ("\0", ("not valid Python",)),
     ],
 )
-def test_what_is_missing_is_said_in_one_line(source, words):
+def test_missing_parts_are_reported_in_one_line(source, words):
     with pytest.raises(InvalidSeed) as caught:
         recognise(source, "seed.py")
     message = str(caught.value)
@@ -247,18 +247,18 @@ def test_unreadable_files(tmp_path):
             read_program(path)
 
 
-def test_no_input_set_is_said():
+def test_missing_input_sets_are_reported():
     _, loaded = load("def program(x): return x\ndef inputs(rng): return []\n")
     with pytest.raises(InvalidSeed, match="no input set"):
         loaded.calls(0)
 
 
-def test_programs_travel_as_json():
+def test_program_is_read_back_from_json():
     program, _ = load("def program(x): return x\ndef inputs(rng): yield 1\n")
     assert Program.from_json(program.to_json()) == program
 
 
-def test_inputs_that_torch_cannot_copy_are_said():
+def test_inputs_that_torch_cannot_copy_are_reported():
     _, loaded = load(
         """
         def program(x): return x

@@ -43,7 +43,7 @@ DTYPES = [*FLOATS, torch.int8, torch.int64, torch.bool, torch.complex64]
     st.sampled_from(["dense", "transposed", "sliced", "expanded"]),
     st.integers(0, 2**31),
 )
-def test_tensors_come_back(dtype, size, layout, seed):
+def test_tensors_are_rebuilt_from_source(dtype, size, layout, seed):
     values = np.random.default_rng(seed).standard_normal(size) * 10
     tensor = torch.from_numpy(np.asarray(values)).to(dtype)
     if layout == "transposed" and tensor.dim() >= 2:
@@ -79,7 +79,7 @@ def test_containers_and_scalars():
     assert round_trip(*value) == value
 
 
-def test_what_has_no_source_form_is_named():
+def test_value_without_source_form_is_named():
     with pytest.raises(CannotDescribe, match="Generator"):
         Writer().value(torch.Generator())
 
@@ -166,7 +166,7 @@ def test_containers_and_objects_keep_their_types_and_their_order():
     assert args[10] is loaded.module.__dict__["Colour"].RED
 
 
-def test_what_is_one_object_in_two_places_is_one_again():
+def test_object_in_two_places_stays_one_object():
     tensor, rows = torch.ones(2), [1, 2]
     first, second, third, other = round_trip(tensor, tensor, [rows, {"rows": rows}], rows)
     assert first is second
@@ -174,7 +174,7 @@ def test_what_is_one_object_in_two_places_is_one_again():
     assert third[1]["rows"] is other
 
 
-def test_what_two_calls_share_is_each_calls_own():
+def test_objects_shared_by_calls_are_separate():
     tensor = torch.arange(3.0)
     namespace = {"torch": torch}
     calls = Writer().calls([Call((tensor, tensor[1:]), {}), Call((tensor, tensor[1:]), {})])
@@ -185,7 +185,7 @@ def test_what_two_calls_share_is_each_calls_own():
     assert other.tolist() == [0, 1, 2]
 
 
-def test_what_holds_itself_has_no_source_form():
+def test_recursive_value_has_no_source_form():
     loop = []
     loop.append(loop)
     with pytest.raises(CannotDescribe, match="holds itself"):

@@ -38,7 +38,7 @@ def loaded():
     return Loaded(recognise(SOURCE, "seed.py"))
 
 
-def test_what_the_program_changes_is_seen_and_put_back():
+def test_changed_globals_are_restored():
     subject = loaded()
     calls = [Call((torch.ones(2),), {})] * 2
     first, second = (observe(subject.instance, calls) for _ in range(2))
@@ -123,7 +123,7 @@ def inputs(rng):
 """
 
 
-def test_what_functions_and_classes_hold_is_put_back_too():
+def test_values_of_functions_and_classes_are_restored():
     subject = Loaded(recognise(HOLDERS, "seed.py"))
     namespace = subject.module.__dict__
     objects = {name: namespace[name] for name in ("ROWS", "HISTORY", "COUNTER")}
@@ -137,7 +137,7 @@ def test_what_functions_and_classes_hold_is_put_back_too():
     assert namespace["COUNTER"].total == 0
 
 
-def test_globals_that_are_objects_of_the_program_or_deques_are_seen():
+def test_objects_and_deques_in_globals_are_plain():
     subject = Loaded(recognise(HOLDERS, "seed.py"))
     after = dict(observe(subject.instance, subject.calls(0)).calls[0].globals_after)
     assert after["globals()['COUNTER'].total"] == 1
@@ -165,7 +165,7 @@ def inputs(rng):
 """
 
 
-def test_tensors_that_a_call_ties_to_a_graph_or_resizes_are_put_back():
+def test_tensors_with_a_graph_or_another_size_are_restored():
     subject = Loaded(recognise(GRADIENTS, "seed.py"))
     namespace = subject.module.__dict__
     (call,) = subject.calls(0)

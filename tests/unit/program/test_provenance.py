@@ -31,7 +31,7 @@ def test_a_file_without_the_block_is_trusted() -> None:
     assert not recognise(BODY, "own.py").untrusted
 
 
-def test_what_a_model_wrote_is_untrusted() -> None:
+def test_seed_of_a_model_is_untrusted() -> None:
     assert recognise(Provenance("llm", {"model": "m"}).header() + BODY, "a.py").untrusted
     assert not recognise(Provenance("person").header() + BODY, "a.py").untrusted
 
@@ -42,7 +42,7 @@ def test_a_second_block_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("block", ["# source = llm\n", "# model = 'm'\n", "#\n"])
-def test_a_block_that_says_nothing_is_an_invalid_seed(block: str) -> None:
+def test_block_without_source_is_an_invalid_seed(block: str) -> None:
     text = f"# /// eqfuzz\n{block}# ///\n{BODY}"
     with pytest.raises(InvalidProvenance):
         provenance_of(text)

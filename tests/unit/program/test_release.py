@@ -91,7 +91,7 @@ def test_a_folder_named_torch_where_one_works_is_not_the_torch_of_the_interprete
         ("echo first >&2; echo last >&2; exit 1", "last"),
     ],
 )
-def test_what_has_no_torch_is_one_line(tmp_path, script, expected):
+def test_interpreter_without_torch_is_one_line(tmp_path, script, expected):
     with pytest.raises(NoTorch) as error:
         release_of(program(tmp_path, script))
     assert str(error.value).startswith(f"{tmp_path / 'python'}: ")
@@ -99,14 +99,14 @@ def test_what_has_no_torch_is_one_line(tmp_path, script, expected):
     assert "\n" not in str(error.value)
 
 
-def test_what_does_not_start_is_one_line(tmp_path):
+def test_interpreter_that_does_not_start_is_one_line(tmp_path):
     (tmp_path / "python").write_text("no program")
     (tmp_path / "python").chmod(0o755)
     with pytest.raises(NoTorch, match="python: does not start: "):
         release_of(str(tmp_path / "python"))
 
 
-def test_a_torch_whose_version_cannot_be_read_is_none(tmp_path):
+def test_torch_without_readable_version_is_no_torch(tmp_path):
     (tmp_path / "packages" / "torch").mkdir(parents=True)
     with pytest.raises(NoTorch):
         release_of(program(tmp_path, f'PYTHONPATH="{tmp_path / "packages"}" exec "{sys.executable}" -S "$@"'))
@@ -131,7 +131,7 @@ def test_a_range_contains_releases_and_what_leads_to_them(release, specifier, fi
     assert Release(release, "cu132").fits(specifier) is fits
 
 
-def test_no_range_is_an_error():
+def test_invalid_range_is_an_error():
     with pytest.raises(ValueError, match="soon"):
         Release("2.13.0").fits("soon")
 
@@ -143,7 +143,7 @@ def test_old_findings_name_no_build():
     assert str(Release.from_versions({})) == ""
 
 
-def test_what_is_recorded_reads_back():
+def test_recorded_release_is_read_back():
     for release in (Release("2.15.0", "cu132"), Release("2.16.0.dev20261120", "cpu", GIT)):
         assert Release.from_versions(release.to_versions()) == release
     assert str(Release("2.15.0", "cu132")) == "2.15.0 cu132"

@@ -74,12 +74,12 @@ def test_the_bisector_names_the_lowering(wrong_amin):
 
 
 @pytest.mark.slow
-def test_what_is_always_right_has_nothing_to_blame():
+def test_nothing_is_at_fault_where_all_is_right():
     assert bisected(lambda: True) is None
 
 
 @pytest.mark.slow
-def test_the_backend_alone_is_blamed_where_it_has_no_parts():
+def test_only_the_backend_is_at_fault_where_it_has_no_subsystems():
     def program(x):
         return x + torch.compiler.is_compiling()
 
@@ -92,7 +92,7 @@ def test_the_backend_alone_is_blamed_where_it_has_no_parts():
 
 
 @pytest.mark.slow
-def test_what_is_switched_off_is_right_and_only_that(wrong_amin):
+def test_only_the_switched_off_component_is_skipped(wrong_amin):
     def of(name):
         return lambda x: getattr(x.exp(), name)() + getattr(x, name)(0)
 
@@ -147,6 +147,6 @@ def test_options_are_switched_off_and_put_back(subsystem: str, module: str, opti
     assert [values_of(config_module(name)) for name in ("inductor", "functorch")] == before
 
 
-def test_a_part_that_this_torch_does_not_have():
+def test_unknown_subsystem_is_an_error():
     with pytest.raises(ValueError, match="no 'loweringz'"), switched_off("loweringz", "amin"):
         pass

@@ -11,14 +11,14 @@ from eqfuzz.torch_internals.contract import CONTRACT, MissingName, PrivateName, 
 
 
 @pytest.mark.parametrize("name", CONTRACT, ids=lambda name: name.dotted)
-def test_torch_has(name: PrivateName):
+def test_torch_has_every_name_of_the_contract(name: PrivateName):
     what = lacks(name)
     if what and this_release().fits(name.releases):
         pytest.fail(str(MissingName(name, what)), pytrace=False)
 
 
 @pytest.mark.parametrize("name", CONTRACT, ids=lambda name: name.dotted)
-def test_what_some_release_lacks_can_be_done_without(name: PrivateName):
+def test_names_that_some_release_lacks_are_optional(name: PrivateName):
     assert name.lost or name.releases == PrivateName("torch", "").releases
 
 
@@ -40,7 +40,7 @@ def test_names_are_declared_once():
         ("torch.nn:Module", {"attributes": ("_forward_hooks",)}, ""),
     ],
 )
-def test_what_is_lacking_is_said_exactly(path: str, more: dict, what: str):
+def test_missing_part_of_a_name_is_reported(path: str, more: dict, what: str):
     assert lacks(dataclasses.replace(PrivateName(path, "tries"), **more)) == what
 
 

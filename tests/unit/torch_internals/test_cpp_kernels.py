@@ -9,7 +9,7 @@ from eqfuzz.torch_internals.cpp_kernels import kernels_left_out, write_builds_at
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 
-def test_what_is_built_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+def test_builds_appear_complete_or_not_at_all(tmp_path, monkeypatch):
     from torch._inductor import cpp_builder
 
     seen = []

@@ -52,24 +52,24 @@ class Compiling:
         return not self.wrong(Counter(node.target for node in module.graph.nodes))
 
 
-def test_the_pattern_that_does_it():
+def test_faulty_pattern_is_named():
     compiling = Compiling(lambda operators: not operators[torch.sin])
     assert change_of("pass_pattern_0", compiling) == "sine_as_cosine"
 
 
-def test_all_patterns_where_no_single_one_does_it():
+def test_all_patterns_are_named_where_no_single_one_is_faulty():
     compiling = Compiling(lambda _: True)
     assert change_of("pass_pattern_0", compiling) == "sine_as_cosine, tangent_as_itself"
     assert compiling.asked == 3
 
 
-def test_what_was_folded():
+def test_folded_operators_are_named():
     compiling = Compiling(lambda operators: not operators[torch.tan])
     assert change_of("planted_folding", compiling) == "tan"
     assert compiling.asked == 1
 
 
-def test_a_torch_that_cannot_be_watched_is_not_asked(monkeypatch):
+def test_torch_without_the_hooks_is_not_watched(monkeypatch):
     monkeypatch.setattr(graph_passes, "GRAPH_PASSES", (PrivateName("torch.fx.passes:gone", "watches"),))
     compiling = Compiling(lambda _: True)
     assert change_of("pass_pattern_0", compiling) == ""
@@ -84,7 +84,7 @@ def test_another_pass_is_left_alone():
     assert change_of("another", Compiling(operator.not_)) == ""
 
 
-def test_the_place_names_it():
+def test_faulty_part_of_a_pass_is_in_the_place():
     blame = Blame.of(
         {
             "backend": "inductor",

@@ -9,7 +9,7 @@ from eqfuzz.torch_internals.options import rounding_as_eager, without_autograd_c
 
 
 @pytest.mark.slow
-def test_graphs_on_their_way_through_inductor():
+def test_graph_hook_gets_graphs_before_lowering():
     seen, input_types = [], []
 
     def inner(compile_graph):
@@ -37,7 +37,7 @@ def test_graphs_on_their_way_through_inductor():
 
 
 @pytest.mark.slow
-def test_code_is_seen_before_it_is_built_and_as_long_as_that_is_asked_for():
+def test_code_hook_gets_code_before_it_is_built():
     codes = []
 
     def compile_once():

@@ -99,12 +99,12 @@ def test_private_names_are_used_through_the_package(path: Path):
         "x = getattr(function, '_boxed_call')",
     ],
 )
-def test_what_counts_as_a_use(text: str):
+def test_uses_of_private_names_are_detected(text: str):
     assert [line for line, _ in private_names(ast.parse(text))] == [1]
 
 
 @pytest.mark.parametrize("text", ["self._held", "self.results._tried", "super()._set_config(x)", "os._exit(0)"])
-def test_what_is_no_use(text: str):
+def test_other_names_are_not_uses(text: str):
     assert list(private_names(ast.parse(text))) == []
 
 

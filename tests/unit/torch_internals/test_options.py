@@ -22,7 +22,7 @@ def test_options_of_several_modules_are_set_for_a_while():
     assert (dynamo.capture_scalar_outputs, inductor.cpp_wrapper) == before
 
 
-def test_an_option_that_this_torch_does_not_have():
+def test_unknown_option_is_an_error():
     with pytest.raises(AttributeError, match="no_such_option"), patched(inductor={"no_such_option": 1}):
         pass
 

@@ -20,7 +20,7 @@ def test_overloads_and_their_schemas():
     assert overloads_of("__name__") == []
 
 
-def test_what_is_dispatched_on_a_bool():
+def test_function_dispatched_on_a_bool_is_resolved():
     def names(function):
         return list(inspect.signature(undispatched(function)).parameters)
 

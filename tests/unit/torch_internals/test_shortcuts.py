@@ -30,7 +30,7 @@ def test_torch_simplifies_what_is_not_linear(index: sympy.Expr):
     assert not is_linear(index)
 
 
-def test_only_what_is_torchs_own_is_left_out(monkeypatch: pytest.MonkeyPatch):
+def test_only_torchs_own_functions_are_replaced(monkeypatch: pytest.MonkeyPatch):
     def planted(*_: object) -> float:
         return 1.0
 

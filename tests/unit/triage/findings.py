@@ -20,7 +20,7 @@ def finding_of(
     program = recognise(source, "seeds/some.py")
     evidence = changed.pop("evidence", Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
     verdict = Verdict(kind, changed.pop("message", "it differs"), evidence)
-    shown = {"eager": "agree", "aot_eager": str(kind), "aot_eager_decomp_partition": str(kind)}
+    verdicts = {"eager": "agree", "aot_eager": str(kind), "aot_eager_decomp_partition": str(kind)}
     finding = Finding(
         id=finding_id(program, program, verdict, "cpu", {"rules": rules}, "plain"),
         original=program,
@@ -35,6 +35,6 @@ def finding_of(
         else {"P": "runs", "C(P)": str(kind)},
         also=0,
         environment=FindingEnvironment(),
-        ablation=Ablation(str(kind), "inductor", shown),
+        ablation=Ablation(str(kind), "inductor", verdicts),
     )
     return dataclasses.replace(finding, **changed)

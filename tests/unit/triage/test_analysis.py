@@ -49,12 +49,12 @@ AUDITED: Events = [OperatorsAudited(audit=Audit((SUSPECT,), graphs=1, audited=1,
 
 
 def confirmed(*checks: str, **changed: Any) -> Finding:
-    given = {
+    fields = {
         "settings": {"name": "inductor"},
         "ablation": None,
         "environment": FindingEnvironment(checks=checks, seed=7),
     }
-    return finding_of(**{**given, **changed})
+    return finding_of(**{**fields, **changed})
 
 
 JOBS = {"audit": AuditJob, "compare": CompareJob, "bisect": BisectJob}
@@ -65,7 +65,7 @@ def look(finding: Finding, **events: Any) -> tuple[Finding, Children]:
     return FindingAnalyser(children).look(finding), children
 
 
-def test_what_no_check_asks_for_is_not_looked_at():
+def test_only_requested_analyses_run():
     finding = confirmed("outputs")
     looked, children = look(finding, audit=AUDITED)
     assert looked == finding
@@ -93,7 +93,7 @@ def test_an_audit_that_dies_names_none():
         {"kind": VerdictKind.COMPILER_CRASH},
     ],
 )
-def test_what_has_no_kernels_of_its_own_to_audit_is_not_audited(changed):
+def test_only_findings_of_inductor_on_cpu_are_audited(changed):
     looked, children = look(confirmed("audit", **changed), audit=AUDITED)
     assert looked.suspects == ()
     assert children.jobs == []
@@ -112,13 +112,13 @@ def test_other_draws_are_counted_with_the_first(failing):
     assert children.jobs == []
 
 
-def test_a_draw_that_shows_something_else_does_not_count():
+def test_draw_with_another_verdict_is_not_counted():
     other = Verdict(VerdictKind.COMPILER_CRASH, "it fails")
     looked, _ = look(confirmed("draws"), compare=cell_reports({"inductor": other}))
     assert looked.draws == DrawCount(1, 3)
 
 
-def test_each_backend_below_is_asked():
+def test_each_backend_below_the_findings_own_is_judged():
     verdicts = {"eager": AGREE, "aot_eager": WRONG, "aot_eager_decomp_partition": WRONG}
     looked, children = look(confirmed("stage"), compare=cell_reports(verdicts))
     assert [config.backend for config in children.jobs[0].configs] == list(LADDER)
@@ -126,7 +126,7 @@ def test_each_backend_below_is_asked():
     assert looked.ablation.stage == "AOTAutograd"
 
 
-def test_below_dynamo_there_is_nothing_to_ask():
+def test_no_backend_is_judged_below_eager():
     finding = confirmed("stage", settings={"name": "eager", "backend": "eager"})
     looked, children = look(finding)
     assert looked.ablation == Ablation("wrong-result", "eager", {})
@@ -134,7 +134,7 @@ def test_below_dynamo_there_is_nothing_to_ask():
     assert looked.ablation.stage == "Dynamo"
 
 
-def test_a_process_that_dies_is_that_backends_verdict():
+def test_death_of_a_process_is_the_verdict_of_its_backend():
     died: Events = [
         StageEntered(stage="compile", config="aot_eager", seconds=5.0),
         ChildExit(reason="crash", detail="killed by SIGSEGV"),
@@ -144,7 +144,7 @@ def test_a_process_that_dies_is_that_backends_verdict():
     assert looked.ablation.shown == {"eager": "agree", "aot_eager": "process-crash"}
 
 
-def test_a_place_is_found_where_none_is_known():
+def test_finding_without_fingerprint_is_localised():
     result = BisectorResult("inductor", "lowerings", 2, "amin_1")
     right = dict.fromkeys(LADDER, "agree")
     finding = confirmed("place", ablation=Ablation("wrong-result", "inductor", right))
@@ -168,7 +168,7 @@ def test_results_of_torchs_accuracy_checks_are_returned(monkeypatch, tmp_path, e
     assert [type(job) for job in children.jobs] == [AccuracyJob]
 
 
-def test_what_needs_several_threads_is_told_with_one():
+def test_finding_with_several_threads_is_judged_with_one():
     settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
     finding = confirmed("stage", settings=settings, config="inductor@2", ablation=Ablation("wrong-result", "", {}))
     assert finding.about_threads == "2; with one: not judged"

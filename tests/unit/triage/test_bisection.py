@@ -27,26 +27,26 @@ def folder(tmp_path):
     return write_folder(tmp_path / "findings", finding_of(), "print('hello')", None)
 
 
-def test_the_last_line_in_json_counts(folder, tmp_path):
+def test_last_line_in_json_is_the_result(folder, tmp_path):
     python = python_that(tmp_path, f"echo '{{broken'; echo '{json.dumps(AMIN)}'; echo warning >&2")
     assert bisect(folder, finding_of(), python) == Blame("inductor", "lowerings", 1, "amin")
 
 
-def test_what_is_unknown_is_left_empty(folder, tmp_path):
-    told = {"backend": "eager", "subsystem": None, "number": None, "detail": None}
-    assert bisect(folder, finding_of(), python_that(tmp_path, f"echo '{json.dumps(told)}'")) == Blame("eager")
+def test_missing_fields_are_empty(folder, tmp_path):
+    result = {"backend": "eager", "subsystem": None, "number": None, "detail": None}
+    assert bisect(folder, finding_of(), python_that(tmp_path, f"echo '{json.dumps(result)}'")) == Blame("eager")
 
 
 @pytest.mark.parametrize(("detail", "change"), [("pass_pattern_0", "pointless_view"), ("remove_noop_ops", "")])
-def test_what_of_the_pass_does_it_is_known_already(folder, tmp_path, detail, change):
-    told = {"backend": "inductor", "subsystem": "joint_graph_passes", "number": 4, "detail": detail}
-    known = Blame("inductor", "joint_graph_passes", 2, "pass_pattern_0", "pointless_view")
-    blame = bisect(folder, finding_of(blame=known), python_that(tmp_path, f"echo '{json.dumps(told)}'"))
+def test_faulty_part_of_the_same_pass_is_kept(folder, tmp_path, detail, change):
+    result = {"backend": "inductor", "subsystem": "joint_graph_passes", "number": 4, "detail": detail}
+    previous = Blame("inductor", "joint_graph_passes", 2, "pass_pattern_0", "pointless_view")
+    blame = bisect(folder, finding_of(blame=previous), python_that(tmp_path, f"echo '{json.dumps(result)}'"))
     assert blame == Blame("inductor", "joint_graph_passes", 4, detail, change)
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("echo '{}'", "no backend"),
         ("echo boom; exit 1", "boom"),
@@ -54,8 +54,8 @@ def test_what_of_the_pass_does_it_is_known_already(folder, tmp_path, detail, cha
         ("sleep 20", "did not end within 1 s"),
     ],
 )
-def test_no_end_is_told(folder, tmp_path, body, told):
-    with pytest.raises(NotBlamed, match=told):
+def test_failure_of_the_bisector_is_reported(folder, tmp_path, body, message):
+    with pytest.raises(NotBlamed, match=message):
         bisect(folder, finding_of(), python_that(tmp_path, body), seconds=1)
 
 
@@ -70,7 +70,7 @@ def test_a_preload_is_executed_once(tmp_path, kind, way, planted):
     log = tmp_path / "log"
     body = f"""echo "$3 ${{4:-none}} $(ls $(dirname $2))" > {log}; echo '{json.dumps(AMIN)}'"""
     bisect(folder, finding_of(kind), python_that(tmp_path, body))
-    told = log.read_text().split()
-    assert told[0] == way
-    assert (told[1] == str(folder / "preload.py")) == (planted == "given")
-    assert ("preload.py" in told[2:]) == (planted == "beside")
+    result = log.read_text().split()
+    assert result[0] == way
+    assert (result[1] == str(folder / "preload.py")) == (planted == "given")
+    assert ("preload.py" in result[2:]) == (planted == "beside")

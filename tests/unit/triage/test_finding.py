@@ -28,7 +28,7 @@ WRONG = Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path="output"))
         (WRONG, dataclasses.replace(WRONG, kind=VerdictKind.WRONG_GRADIENT), "wrong-gradient", False),
     ],
 )
-def test_whether_the_original_shows_it_too(verdict, original, words, only_transformed):
+def test_original_with_the_same_symptom_is_recognised(verdict, original, words, only_transformed):
     assert original_outcome(verdict, original) == words
     finding = finding_of(verdict.kind, ("algebra/commute",))
     finding = dataclasses.replace(finding, verdict=verdict, cells={**finding.cells, "C(P)": words})

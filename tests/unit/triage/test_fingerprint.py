@@ -40,7 +40,7 @@ def guarded(label, **changed):
         (finding_of(), finding_of(source=SOURCE.replace("x", "values").replace("1", "2.5"))),
     ],
 )
-def test_equal_where_only_names_and_numbers_differ(one, other):
+def test_fingerprints_are_equal_where_only_names_and_numbers_differ(one, other):
     assert fingerprint(one) == fingerprint(other)
 
 
@@ -59,19 +59,19 @@ def test_equal_where_only_names_and_numbers_differ(one, other):
         (finding_of(VerdictKind.HANG), finding_of(VerdictKind.PROCESS_CRASH)),
     ],
 )
-def test_different_for_another_defect(one, other):
+def test_fingerprints_of_different_defects_differ(one, other):
     assert fingerprint(one) != fingerprint(other)
 
 
-def test_a_person_can_read_it():
+def test_fingerprint_is_readable():
     frames = " < ".join(FRAMES)
     assert fingerprint(raising()) == f"raises · compiled raises RuntimeError: shape '…' is invalid · {frames}"
     assert fingerprint(finding_of(blame=AMIN)) == "values · Inductor, lowerings: amin"
     gelu = Blame("aot_eager_decomp_partition", "decomposition", 1, "<OpOverload(op='aten.gelu', overload='default')>")
     decomposed = "values · decompositions and partitioner, decomposition: aten.gelu.default"
     assert fingerprint(finding_of(blame=gelu)) == decomposed
-    told = guarded("model.train(False)")
-    assert fingerprint(told) == "values · guard on train or eval"
+    text = guarded("model.train(False)")
+    assert fingerprint(text) == "values · guard on train or eval"
     other = guarded("torch.float32 becomes torch.float64", ablation=INDUCTOR)
     assert fingerprint(other) == "values · Inductor · Add", "no guard: what is made for the new dtype is wrong"
     casts = Blame("inductor", "inductor_emulate_precision_casts", 0, "inductor_emulate_precision_casts")
@@ -83,10 +83,10 @@ def test_a_person_can_read_it():
 
 
 @pytest.mark.parametrize("kind", DIFFERENCES)
-def test_every_kind_has_one_line(kind):
-    told = fingerprint(finding_of(kind))
-    assert told.startswith(DIFFERENCES[kind])
-    assert len(told.splitlines()) == 1
+def test_fingerprint_of_every_kind_is_one_line(kind):
+    text = fingerprint(finding_of(kind))
+    assert text.startswith(DIFFERENCES[kind])
+    assert len(text.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_every_kind_has_one_line(kind):
         ("the first inputs after that", ""),
     ],
 )
-def test_what_a_guard_missed_is_told_by_the_label_of_the_call(label, what):
+def test_missing_guard_is_named_by_the_label_of_the_call(label, what):
     assert changed_by(guarded(label).verdict) == what
 
 

@@ -23,7 +23,7 @@ def smaller(body):
     return dataclasses.replace(finding_of(source=SOURCE.replace("x + 1", body)), reduced=REDUCED)
 
 
-def test_the_smaller_takes_the_place_and_the_first_state_stays(folder):
+def test_reduced_finding_replaces_the_first_which_stays_in_unreduced(folder):
     names = {path.name for path in folder.iterdir()}
     for script, body in (("second", "x - 1"), ("third", "x")):
         put_reduced(folder, smaller(body), script)
@@ -38,7 +38,7 @@ def test_the_smaller_takes_the_place_and_the_first_state_stays(folder):
         assert {path.name for path in folder.iterdir()} == names | {"unreduced"}
 
 
-def test_the_preload_lies_beside_both_scripts(folder):
+def test_preload_is_copied_to_both_folders(folder):
     put_reduced(folder, smaller("x"), "second")
     assert preload_in(folder) == (folder / "preload.py").resolve()
     assert (folder / "unreduced" / "preload.py").read_text() == "# a preload"

@@ -1,4 +1,4 @@
-"""A missed guard is named by where a value comes from, or by what it is where the like of it is missed elsewhere."""
+"""A missing guard is named by the source of the value, or by its type where other sources lack the guard as well."""
 
 import dataclasses
 
@@ -28,8 +28,8 @@ def finding(label, call=2, backend="eager"):
     verdict = Verdict(VerdictKind.WRONG_RESULT, message, Evidence(call=call, path="output"))
     environment = FindingEnvironment(checks=("results", "guards"), seed=3, steps=2, input_sets=1)
     settings = {"name": "inductor"}
-    given = finding_of(ablation=BY_BACKEND[backend], environment=environment, settings=settings)
-    return dataclasses.replace(given, verdict=verdict)
+    result = finding_of(ablation=BY_BACKEND[backend], environment=environment, settings=settings)
+    return dataclasses.replace(result, verdict=verdict)
 
 
 @pytest.fixture
@@ -47,19 +47,19 @@ def compiler(monkeypatch):
             old = source.partition(" == ")[2].split()[0]
             message = f"call 1 ({LABELS[place].format(old, old * 2)}): output differs"
             wrong = Verdict(VerdictKind.WRONG_RESULT, message, Evidence(call=1, path="output"))
-            shown = wrong if place in self.missing else Verdict(VerdictKind.AGREE, "it agrees")
-            return Rerun({case.configs[0].name: shown})
+            judged = wrong if place in self.missing else Verdict(VerdictKind.AGREE, "it agrees")
+            return Rerun({case.configs[0].name: judged})
 
-    found = Compiler()
-    monkeypatch.setattr(guard_probe, "trial", found.trial)
-    return found
+    imagined = Compiler()
+    monkeypatch.setattr(guard_probe, "trial", imagined.trial)
+    return imagined
 
 
 EVERYWHERE = "a number, wherever it is from"
 
 
 @pytest.mark.parametrize(
-    ("label", "missing", "told"),
+    ("label", "missing", "expected"),
     [
         ("args[1]: 3 becomes 4", ("argument", "global"), EVERYWHERE),
         ("args[1]: 3 becomes 4", ("argument",), ""),
@@ -73,14 +73,14 @@ EVERYWHERE = "a number, wherever it is from"
         ("", ("attribute", "global"), EVERYWHERE),
     ],
 )
-def test_what_is_missed_from_two_places_is_about_the_value(compiler, label, missing, told):
+def test_value_without_guard_from_two_sources_is_named_by_its_type(compiler, label, missing, expected):
     compiler.missing = missing
-    assert unguarded(finding(label), None) == told
+    assert unguarded(finding(label), None) == expected
     assert all(case.configs[0].backend == "eager" for case in compiler.cases)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "other",
     [
         finding("args[1]: 3 becomes 4", call=0),
         finding("sizes 3 become 1"),
@@ -92,19 +92,19 @@ def test_what_is_missed_from_two_places_is_about_the_value(compiler, label, miss
         finding("args[1]: 3 becomes 4", backend="inductor"),
     ],
 )
-def test_what_no_guard_on_a_plain_value_is_to_blame_for_is_not_looked_into(compiler, given):
+def test_probe_runs_only_for_missing_guards_on_plain_values(compiler, other):
     compiler.missing = ("argument", "attribute", "global")
-    if given.verdict.message.startswith("call 2 (new"):
-        assert given.ablation.stage == "Inductor"
-    assert unguarded(given, None) == ""
+    if other.verdict.message.startswith("call 2 (new"):
+        assert other.ablation.stage == "Inductor"
+    assert unguarded(other, None) == ""
     assert compiler.cases == []
 
 
-def test_what_shows_first_with_autograd_is_tried_there(compiler):
+def test_finding_of_aot_autograd_is_probed_on_its_backend(compiler):
     compiler.missing = ("argument", "attribute")
-    found = finding("args[1]: 0.5 becomes 4.0", backend="aot_eager")
-    assert unguarded(found, None) == EVERYWHERE
+    probed = finding("args[1]: 0.5 becomes 4.0", backend="aot_eager")
+    assert unguarded(probed, None) == EVERYWHERE
     assert {case.configs[0].backend for case in compiler.cases} == {"aot_eager"}
     assert "VALUE = 0.5" in compiler.cases[-1].program.source
-    named = fingerprint(dataclasses.replace(found, unguarded=EVERYWHERE))
+    named = fingerprint(dataclasses.replace(probed, unguarded=EVERYWHERE))
     assert named == "values · guard on a number, wherever it is from"

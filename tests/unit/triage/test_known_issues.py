@@ -29,12 +29,12 @@ DAY = datetime.date(2026, 6, 30)
 AMIN = finding_of(fingerprint="values · Inductor, lowerings: amin", suspects=("aten.amin.default: wrong by 3",))
 
 
-def issue(**given):
-    return KnownIssue(**{"url": "https://github.com/pytorch/pytorch/issues/1", "added": DAY, **given})
+def issue(**fields):
+    return KnownIssue(**{"url": "https://github.com/pytorch/pytorch/issues/1", "added": DAY, **fields})
 
 
 @pytest.mark.parametrize(
-    ("given", "fits"),
+    ("entry_fields", "fits"),
     [
         ({"fingerprint": AMIN.fingerprint}, True),
         ({"fingerprint": "values · Inductor, lowerings: ami"}, False),
@@ -45,8 +45,8 @@ def issue(**given):
         ({"regex": r"aten\.amax"}, False),
     ],
 )
-def test_a_fingerprint_is_compared_and_a_regex_looked_for(given, fits):
-    assert issue(**given).fits(AMIN) is fits
+def test_fingerprint_is_compared_and_regex_is_searched(entry_fields, fits):
+    assert issue(**entry_fields).fits(AMIN) is fits
 
 
 def test_each_part_is_one_line_for_the_regex():
@@ -71,7 +71,7 @@ def test_an_entry_expires(days, counts):
         ("", True),
     ],
 )
-def test_an_entry_is_about_the_releases_of_its_range(torch, fits):
+def test_entry_matches_only_releases_of_its_range(torch, fits):
     finding = dataclasses.replace(AMIN, environment=FindingEnvironment(torch=torch))
     assert issue(regex="differs", torch=">=2.13,<2.15").fits(finding) is fits
 
@@ -104,18 +104,18 @@ def test_an_entry_has_a_direction_and_an_access(finding, direction, access):
 
 def test_another_defect_of_unfold_is_new():
     shipped = read_known_issues([SHIPPED])
-    known = [known_as(one, shipped, datetime.date(2026, 12, 1)) for one in (GRADIENT, FORWARD, WRITTEN, EFFECT)]
-    assert [one is not None for one in known] == [True, False, False, False]
+    matches = [known_as(one, shipped, datetime.date(2026, 12, 1)) for one in (GRADIENT, FORWARD, WRITTEN, EFFECT)]
+    assert [one is not None for one in matches] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
     ("name", "fits"), [("some.py", False), ("seeds/some.py", False), ("eeds/some.py", True), ("other.py", True)]
 )
-def test_the_findings_of_some_seeds_are_another_defect(name, fits):
+def test_findings_of_not_seeds_do_not_match(name, fits):
     assert issue(regex="differs", not_seeds=(name,)).fits(AMIN) is fits
 
 
-def test_the_first_that_counts_is_taken():
+def test_first_matching_entry_is_returned():
     issues = [issue(regex="no such"), issue(regex="differs", expires=DAY), issue(regex="amin"), issue(regex="differs")]
     assert known_as(AMIN, issues, DAY) is issues[2]
     assert known_as(AMIN, [], DAY) is None
@@ -143,7 +143,7 @@ HEAD = "[[issue]]\nurl = 'u'\nadded = 2026-01-01\n"
         (None, ("cannot be read", "No such file")),
     ],
 )
-def test_a_wrong_list_is_told_with_file_and_place(tmp_path, text, words):
+def test_invalid_list_is_reported_with_file_and_location(tmp_path, text, words):
     file = tmp_path / "known.toml"
     if text is not None:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -155,7 +155,7 @@ def test_a_wrong_list_is_told_with_file_and_place(tmp_path, text, words):
     assert all(word in message for word in words), message
 
 
-def test_nothing_is_added_to_a_wrong_list(tmp_path):
+def test_nothing_is_added_to_an_invalid_list(tmp_path):
     file = tmp_path / "known.toml"
     file.write_text("[[issue\n")
     with pytest.raises(ValueError, match="not valid TOML"):
@@ -186,14 +186,14 @@ def test_a_shipped_entry_fits_the_findings_of_its_seeds_and_no_others(entry):
         assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {searched_text(finding)}"
 
 
-def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves_out():
+def test_shipped_entries_do_not_rely_on_not_seeds_alone():
     left_out = [(entry, seed) for entry in read_known_issues([SHIPPED]) for seed in entry.not_seeds]
     assert left_out
     for entry, seed in left_out:
-        found = [finding for finding in RECORDED if is_named(finding.original.name, seed)]
+        findings = [finding for finding in RECORDED if is_named(finding.original.name, seed)]
         wide = entry.model_copy(update={"not_seeds": ()})
-        assert found, f"{entry.title}: {seed}"
-        assert not any(wide.fits(finding) for finding in found), f"{entry.title}: {seed}"
+        assert findings, f"{entry.title}: {seed}"
+        assert not any(wide.fits(finding) for finding in findings), f"{entry.title}: {seed}"
 
 
 @pytest.mark.parametrize(
@@ -207,13 +207,13 @@ def test_what_sets_a_shipped_entry_apart_is_not_the_list_of_seeds_that_it_leaves
         (FOLDING, "eager gives nan and compiled gives 0.5;", False),
     ],
 )  # fmt: skip
-def test_another_defect_of_a_part_that_has_a_known_one_is_new(place, message, is_known):
+def test_other_defect_of_a_component_with_a_known_issue_is_new(place, message, is_known):
     """A part of the compiler is not given up for one issue in it."""
-    found = finding_of(message=message, fingerprint=f"values · Inductor, {place}")
-    assert (known_as(found, read_known_issues([SHIPPED]), datetime.date(2026, 12, 1)) is not None) == is_known
+    findings = finding_of(message=message, fingerprint=f"values · Inductor, {place}")
+    assert (known_as(findings, read_known_issues([SHIPPED]), datetime.date(2026, 12, 1)) is not None) == is_known
 
 
-def test_the_lists_that_are_read(tmp_path, monkeypatch):
+def test_shipped_list_is_read_with_the_files_named_or_the_usual_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert known_issue_files([]) == (SHIPPED,)
     USUAL.write_text("")
@@ -237,7 +237,7 @@ TEXTS = st.one_of(
     st.one_of(st.none(), st.dates()),
     st.lists(TEXTS, max_size=3),
 )
-def test_what_is_added_is_read_back(tmp_path_factory, fingerprint, url, title, expires, seeds):
+def test_added_entry_is_read_back(tmp_path_factory, fingerprint, url, title, expires, seeds):
     file = tmp_path_factory.mktemp("known") / "known.toml"
     entry = issue(fingerprint=fingerprint, url=url, title=title, expires=expires, seeds=tuple(seeds))
     other = issue(regex=r"it\sdiffers 'so'")
@@ -246,14 +246,14 @@ def test_what_is_added_is_read_back(tmp_path_factory, fingerprint, url, title, e
     assert read_known_issues([file]) == (entry, other)
 
 
-def test_a_last_line_without_its_end_is_left_whole(tmp_path):
+def test_entry_is_appended_after_a_last_line_without_newline(tmp_path):
     file = tmp_path / "known.toml"
     file.write_text((HEAD + "regex = 'a'").strip())
     append(file, issue(regex="b"))
     assert [entry.regex for entry in read_known_issues([file])] == ["a", "b"]
 
 
-def test_what_has_no_utf_8_form_leaves_no_file(tmp_path):
+def test_text_without_utf_8_form_creates_no_file(tmp_path):
     with pytest.raises(ValueError):
         append(tmp_path / "known.toml", issue(regex="\ud800"))
     assert not (tmp_path / "known.toml").exists()

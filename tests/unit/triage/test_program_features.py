@@ -31,17 +31,17 @@ def of(text, hook=HOOK):
         ("def program(x): return x[1:] * x.shape[0]", "Slice shape".split()),
     ],
 )
-def test_names_of_what_the_program_uses_itself(text, names):
+def test_features_are_names_that_the_program_uses(text, names):
     assert features_of(of(text)) == tuple(names)
 
 
-def test_names_and_numbers_of_its_own_do_not_count():
+def test_names_and_numbers_of_the_program_are_no_features():
     one = of("def program(x):\n    y = x.relu() + 1\n    return y")
     other = of("def helper(a):\n    return a.relu() + 2.5\ndef program(b):\n    return helper(b)")
     assert features_of(one) == features_of(other)
 
 
-def test_modules_count_by_what_they_hold():
+def test_layers_of_modules_are_features():
     text = """
 class Model(torch.nn.Module):
     def __init__(self):
@@ -52,12 +52,12 @@ class Model(torch.nn.Module):
 def get_inputs(): return [torch.ones(3, 3)]
 def get_init_inputs(): return []
 """
-    found = of(text, hook="")
-    assert "Linear" in features_of(found)
-    assert not {"Model", "forward", "super", "ones"} & set(features_of(found))
+    program = of(text, hook="")
+    assert "Linear" in features_of(program)
+    assert not {"Model", "forward", "super", "ones"} & set(features_of(program))
 
 
-def test_what_a_module_holds_is_its_own_name_and_what_torch_gives_it_is_not():
+def test_attributes_of_the_program_are_no_features_but_those_of_torch_are():
     text = """
 class Program(torch.nn.Module):
     def __init__(self):
@@ -83,5 +83,5 @@ class Program(torch.nn.Module):
         ("import math\nLIMIT = 3\ndef program(x): return x + LIMIT", 2),
     ],
 )
-def test_statements_are_counted_without_hooks_imports_and_headings(text, number):
+def test_statements_are_counted_without_hooks_imports_and_definition_lines(text, number):
     assert statements(of(text)) == number

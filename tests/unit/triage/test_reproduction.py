@@ -28,7 +28,7 @@ def reproducing_of(tmp_path: Path, *events: ChildEvent) -> ReproducerWriter:
     return ReproducerWriter(Children({DescribeJob: events}), Environment(tmp_path))
 
 
-def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
+def test_last_script_is_the_complete_one(tmp_path):
     scripts = reproducing_of(tmp_path, DESCRIBED).scripts(finding())
     assert "torch.tensor([1.0, 2.0, 3.0])" in scripts[-1]
     for script in scripts:
@@ -45,7 +45,7 @@ def test_the_last_script_is_the_one_that_misses_nothing(tmp_path):
         (ChildExit(reason="crash", detail="killed by SIGSEGV"), "read again: killed by SIGSEGV"),
     ],
 )
-def test_without_inputs_there_is_none(tmp_path, event, why):
+def test_inputs_without_source_have_no_reproducer(tmp_path, event, why):
     with pytest.raises(NoReproducer, match=why):
         reproducing_of(tmp_path, event).scripts(finding())
 
@@ -58,7 +58,7 @@ def test_without_inputs_there_is_none(tmp_path, event, why):
         ([ERROR, FIXED], "long", FIXED),
     ],
 )
-def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, left, status):
+def test_first_failing_script_is_written(monkeypatch, tmp_path, outcomes, left, status):
     ran: list[str] = []
 
     def replay(folder: Path, **_: Any) -> ReplayOutcome:
@@ -73,12 +73,12 @@ def test_the_first_script_that_fails_is_left(monkeypatch, tmp_path, outcomes, le
 
 def test_scripts_run_in_the_stock_environment(monkeypatch, tmp_path):
     """OMP_NUM_THREADS is eqfuzz's own; a confirmation goes without it."""
-    given: list[dict[str, Any]] = []
-    monkeypatch.setattr(reproduction, "replay", lambda _, **more: given.append(more) or ReplayOutcome(FIXED, ""))
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(reproduction, "replay", lambda _, **more: calls.append(more) or ReplayOutcome(FIXED, ""))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["script"])
-    assert "OMP_NUM_THREADS" not in given[0]["environment"]
-    assert not given[0]["untrusted"]
+    assert "OMP_NUM_THREADS" not in calls[0]["environment"]
+    assert not calls[0]["untrusted"]
 
 
 def test_no_script_is_an_error(tmp_path):
@@ -96,12 +96,12 @@ def test_no_script_is_an_error(tmp_path):
         (SourceDescription(CALLS, None, True, (("", "open('x')", ""),)), "policy"),
     ],
 )
-def test_what_a_sandbox_tells_is_not_believed(described, why):
+def test_description_from_a_sandbox_must_satisfy_the_policy(described, why):
     with pytest.raises(NoReproducer, match=why):
         require_plain(finding(), described)
 
 
-def test_plain_calls_are(tmp_path):
+def test_plain_description_satisfies_the_policy(tmp_path):
     require_plain(finding(), SourceDescription(CALLS, None, True))
     require_plain(
         finding(), SourceDescription("return (collections.OrderedDict({'a': 1}), remake(Kind, {})), {}", None, True)

@@ -23,7 +23,7 @@ def test_what_only_eager_raises_is_lost_validation(verdict, expected):
     assert severity(verdict) is expected
 
 
-def test_the_order():
+def test_severities_are_ordered_gravest_first():
     graver = [
         of(VerdictKind.WRONG_RESULT),
         of(VerdictKind.WRONG_GRADIENT),
@@ -37,7 +37,7 @@ def test_the_order():
     assert {of(kind) for kind in crashes} == {Severity.CRASH}
 
 
-def test_the_kinds_stand_in_the_same_order():
+def test_kinds_of_verdict_have_the_order_of_their_severities():
     ranks = [of(kind).rank for kind in VerdictKind if kind in FINDINGS]
     assert ranks == sorted(ranks)
     assert len(ranks) == len(FINDINGS)

@@ -8,13 +8,13 @@ from eqfuzz.triage.findings.stage import LADDER, Ablation, Blame
 WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsupported", "unsure": "inconclusive"}
 
 
-def ablation(backend, shown):
-    kinds = [WORDS.get(word, word) for word in shown.split()]
+def ablation(backend, verdicts):
+    kinds = [WORDS.get(word, word) for word in verdicts.split()]
     return Ablation("wrong-result", backend, dict(zip(LADDER, kinds, strict=False)))
 
 
 @pytest.mark.parametrize(
-    ("shown", "stage"),
+    ("verdicts", "stage"),
     [
         ("wrong wrong wrong", "Dynamo"),
         ("agree wrong wrong", "AOTAutograd"),
@@ -29,8 +29,8 @@ def ablation(backend, shown):
         ("", ""),
     ],
 )
-def test_the_first_that_differs_in_whatever_way(shown, stage):
-    assert ablation("inductor", shown).stage == stage
+def test_first_differing_backend_gives_the_stage(verdicts, stage):
+    assert ablation("inductor", verdicts).stage == stage
 
 
 @pytest.mark.parametrize("kind", VerdictKind)
@@ -39,7 +39,7 @@ def test_every_kind_of_finding_is_a_difference(kind):
 
 
 @pytest.mark.parametrize(
-    ("shown", "backend"),
+    ("verdicts", "backend"),
     [
         ("wrong wrong wrong", "eager"),
         ("agree crash wrong", "aot_eager_decomp_partition"),
@@ -47,12 +47,12 @@ def test_every_kind_of_finding_is_a_difference(kind):
         ("", "inductor"),
     ],
 )
-def test_the_cheapest_shows_the_very_kind(shown, backend):
-    assert ablation("inductor", shown).cheapest == backend
+def test_cheapest_backend_has_the_kind_of_the_finding(verdicts, backend):
+    assert ablation("inductor", verdicts).cheapest == backend
 
 
 @pytest.mark.parametrize(
-    ("backend", "shown", "stage"),
+    ("backend", "verdicts", "stage"),
     [
         ("eager", "", "Dynamo"),
         ("aot_eager", "agree", "AOTAutograd"),
@@ -61,8 +61,8 @@ def test_the_cheapest_shows_the_very_kind(shown, backend):
         ("onnxrt", "agree agree agree", "onnxrt"),
     ],
 )
-def test_only_the_backends_before_the_findings_own_count(backend, shown, stage):
-    assert ablation(backend, shown).stage == stage
+def test_only_backends_below_the_findings_own_decide(backend, verdicts, stage):
+    assert ablation(backend, verdicts).stage == stage
 
 
 def test_blame_in_words():

@@ -38,11 +38,11 @@ class _Watched(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
-        given = [t for t in (*args, *(kwargs or {}).values()) if isinstance(t, torch.Tensor)]
-        if not given or name in _DULL or not isinstance(result, torch.Tensor) or result is given[0]:
+        tensors = [t for t in (*args, *(kwargs or {}).values()) if isinstance(t, torch.Tensor)]
+        if not tensors or name in _DULL or not isinstance(result, torch.Tensor) or result is tensors[0]:
             return result
-        self.seen.add((name, given[0].dtype))
-        if self.fault == (name, given[0].dtype):
+        self.seen.add((name, tensors[0].dtype))
+        if self.fault == (name, tensors[0].dtype):
             with torch.no_grad(), torch._C.DisableTorchFunction():
                 return result.logical_not() if result.dtype == torch.bool else result + 1
         return result
@@ -69,7 +69,7 @@ def _seconds(limit: float):
 
 def _outputs(program: Program, fault: Fault | None) -> tuple[list[Any], set[Fault]]:
     """What the program gives on all of its inputs, and which functions ran. Raises whatever it raises."""
-    found: list[Any] = []
+    outputs: list[Any] = []
     loaded = Loaded(program)
     try:
         with warnings.catch_warnings(), _seconds(5):
@@ -79,10 +79,10 @@ def _outputs(program: Program, fault: Fault | None) -> tuple[list[Any], set[Faul
             watched = _Watched(fault)
             reseed()
             with watched:
-                found += [run(*call.args, **call.kwargs) for call in calls]
+                outputs += [run(*call.args, **call.kwargs) for call in calls]
     finally:
         sys.modules.pop(f"{MODULE_PREFIX}{program.digest}", None)
-    return tree_leaves(found), watched.seen
+    return tree_leaves(outputs), watched.seen
 
 
 def faults(program: Program) -> list[Fault]:
@@ -92,10 +92,10 @@ def faults(program: Program) -> list[Fault]:
     return [f for f in sorted(seen, key=str) if shows(program, f)]
 
 
-def guilty(program: Program) -> Fault | None:
+def visible_fault(program: Program) -> Fault | None:
     """One of them, drawn by the program's name."""
-    found = faults(program)
-    return random.Random(Path(program.name).name).choice(found) if found else None
+    visible = faults(program)
+    return random.Random(Path(program.name).name).choice(visible) if visible else None
 
 
 def shows(program: Program, fault: Fault) -> bool:

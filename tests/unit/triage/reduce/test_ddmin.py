@@ -7,20 +7,20 @@ from eqfuzz.triage.reduce.ddmin import ddmin
 
 
 @given(size=st.integers(1, 12), needed=st.sets(st.integers(0, 11), min_size=1, max_size=4))
-def test_exactly_what_is_needed_is_left(size, needed):
+def test_exactly_the_needed_items_are_left(size, needed):
     needed = {n for n in needed if n < size} or {0}
-    asked: list[tuple[int, ...]] = []
+    queries: list[tuple[int, ...]] = []
 
-    def does_it(chosen: tuple[int, ...]) -> bool:
-        asked.append(chosen)
+    def is_failing(chosen: tuple[int, ...]) -> bool:
+        queries.append(chosen)
         return needed <= set(chosen)
 
-    assert ddmin(range(size), does_it) == tuple(sorted(needed))
-    assert len(asked) == len(set(asked))
+    assert ddmin(range(size), is_failing) == tuple(sorted(needed))
+    assert len(queries) == len(set(queries))
 
 
 @given(size=st.integers(1, 8), subsets=st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=1, max_size=4))
-def test_nothing_that_is_left_can_be_spared(size, subsets):
+def test_result_is_minimal(size, subsets):
     """Also where more does not always do it."""
     good = {tuple(sorted(s & set(range(size)))) for s in subsets} | {tuple(range(size))}
     left = ddmin(range(size), lambda chosen: chosen in good)
@@ -28,6 +28,6 @@ def test_nothing_that_is_left_can_be_spared(size, subsets):
     assert not any(tuple(x for x in left if x != out) in good for out in left) or len(left) == 1
 
 
-def test_what_does_not_do_it_is_left_alone():
+def test_items_that_do_not_fail_are_returned_unchanged():
     assert ddmin("abc", lambda _: False) == ("a", "b", "c")
     assert ddmin("", lambda _: True) == ()

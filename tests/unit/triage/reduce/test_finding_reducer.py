@@ -51,16 +51,16 @@ ENVIRONMENT = FindingEnvironment(checks=("outputs", "steps"), seed=3, steps=2, i
 
 
 def big(**changed):
-    given = {"settings": {"name": "inductor"}, "environment": ENVIRONMENT, "ablation": INDUCTOR}
-    return finding_of(**{"source": SOURCE, **given, **changed})
+    defaults = {"settings": {"name": "inductor"}, "environment": ENVIRONMENT, "ablation": INDUCTOR}
+    return finding_of(**{"source": SOURCE, **defaults, **changed})
 
 
 class Imagined:
     """Stands in for the children: what each configuration shows of a program."""
 
-    def __init__(self, monkeypatch, shown):
+    def __init__(self, monkeypatch, verdict_of):
         self.cases = []
-        self.shown = shown
+        self.shown = verdict_of
         monkeypatch.setattr(finding_reducer, "trial", self.trial)
 
     def trial(self, pool, case):
@@ -72,24 +72,24 @@ class Imagined:
 
 
 def smallest(finding, **more):
-    told = []
-    reducing_ = FindingReducer(finding, None, report=told.append, **{"seconds": 60.0, **more})
-    return reducing_.smallest(), told
+    tries = []
+    reducing_ = FindingReducer(finding, None, report=tries.append, **{"seconds": 60.0, **more})
+    return reducing_.smallest(), tries
 
 
 def wrong_where(text):
     """Right without the part that is to blame, and before Inductor."""
 
-    def shown(case, config):
-        is_guilty = config.without is None and config.backend == "inductor" and text in case.program.source
-        return WRONG if is_guilty else AGREE
+    def verdict_of(case, config):
+        is_faulty = config.without is None and config.backend == "inductor" and text in case.program.source
+        return WRONG if is_faulty else AGREE
 
-    return shown
+    return verdict_of
 
 
-def test_the_program_is_left_with_what_shows_it(monkeypatch):
+def test_program_is_reduced_to_the_failing_code(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
-    smaller, told = smallest(big())
+    smaller, tries = smallest(big())
     assert smaller.transformed.source.count("amin") == 1
     assert "sin()" not in smaller.transformed.source
     assert smaller.original == smaller.transformed
@@ -97,11 +97,11 @@ def test_the_program_is_left_with_what_shows_it(monkeypatch):
     reduced = smaller.reduced
     assert reduced is not None
     assert reduced.rewrites == (0, 0)
-    assert reduced.tries >= len(told) > 3
+    assert reduced.tries >= len(tries) > 3
     assert reduced.statements[0] == 6
     assert reduced.statements[1] <= 2
     assert reduced.characters == (len(SOURCE), len(smaller.transformed.source))
-    assert {one.phase for one in told} == {"statements"}
+    assert {one.phase for one in tries} == {"statements"}
     assert smaller.environment.steps == 0
     assert smaller.environment.input_sets == 1
 
@@ -116,23 +116,23 @@ def test_reducing_again_counts_from_the_beginning(monkeypatch):
     assert twice.reduced.tries > once.reduced.tries
 
 
-def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
-    def shown(case, config):
+def test_only_needed_rewrites_are_left(monkeypatch):
+    def verdict_of(case, config):
         if config.backend != "inductor":
             return AGREE
         rules = {step.rule for step in case.steps_taken}
         return WRONG if (rules >= {"a/two", "a/four"} if rules else case.transformed) else AGREE
 
-    Imagined(monkeypatch, shown)
+    Imagined(monkeypatch, verdict_of)
     steps = tuple(RewriteStep(f"a/{name}", 3, "x", "y") for name in ("one", "two", "three", "four"))
     finding = big(derivation=steps, cells={"P": "runs", "C(P)": "not run", "P'": "equals P", "C(P')": "wrong-result"})
-    smaller, told = smallest(finding)
+    smaller, tries = smallest(finding)
     assert [step.rule for step in smaller.derivation] == ["a/two", "a/four"]
     assert smaller.reduced is not None
     assert smaller.reduced.rewrites == (4, 2)
     assert smaller.transformed.source == smaller.original.source + "# rewritten\n"
     assert smaller.cells == {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
-    assert told[0].phase == "rewrites"
+    assert tries[0].phase == "rewrites"
 
 
 @pytest.mark.parametrize(
@@ -142,36 +142,36 @@ def test_only_the_rewrites_that_it_takes_are_left(monkeypatch):
         ({"fullgraph": True, "inductor": {"a": 1, "b": 2}}, {"name": "inductor"}),
     ],
 )
-def test_options_that_it_does_not_take_are_left_out(monkeypatch, options, left):
+def test_unneeded_options_are_removed(monkeypatch, options, left):
     needed = "dynamic" in options
-    shown = wrong_where("amin")
-    Imagined(monkeypatch, lambda case, config: shown(case, config) if config.dynamic or not needed else AGREE)
+    verdict_of = wrong_where("amin")
+    Imagined(monkeypatch, lambda case, config: verdict_of(case, config) if config.dynamic or not needed else AGREE)
     finding = big(config="mine", settings={"name": "mine", **options})
-    smaller, told = smallest(finding)
+    smaller, tries = smallest(finding)
     assert {**smaller.settings, "name": left["name"]} == left
     assert smaller.config == smaller.settings["name"] != ""
-    assert told[-1].phase == "options"
+    assert tries[-1].phase == "options"
 
 
 @pytest.mark.parametrize(("needed", "about"), [(2, "2; with one: agree"), (1, "one is enough")])
-def test_threads_that_it_does_not_take_are_left_out(monkeypatch, needed, about):
+def test_unneeded_threads_are_removed(monkeypatch, needed, about):
     amin = wrong_where("amin")
     Imagined(monkeypatch, lambda case, config: amin(case, config) if config.threads >= needed else AGREE)
     settings = DEFAULT_CONFIG.with_threads(2).model_dump(exclude_defaults=True)
     one_thread = "agree" if needed == 2 else "wrong-result"
-    smaller, told = smallest(big(settings=settings, config="inductor@2", one_thread=one_thread))
+    smaller, tries = smallest(big(settings=settings, config="inductor@2", one_thread=one_thread))
     assert smaller.threads == needed
     assert smaller.about_threads == about
     assert smaller.config == ("inductor@2" if needed == 2 else "inductor")
     assert "inductor" not in smaller.settings
-    assert [(one.size, one.holds) for one in told if one.phase == "threads"] == [(1, needed == 1)]
+    assert [(one.size, one.holds) for one in tries if one.phase == "threads"] == [(1, needed == 1)]
 
 
-def test_it_is_judged_where_that_is_cheap_and_confirmed_where_it_was_seen(monkeypatch):
-    def shown(case, config):
+def test_reduction_runs_on_the_cheapest_backend_and_is_confirmed_on_the_original(monkeypatch):
+    def verdict_of(case, config):
         return WRONG if config.backend in ("aot_eager", "inductor") and "amin" in case.program.source else AGREE
 
-    imagined = Imagined(monkeypatch, shown)
+    imagined = Imagined(monkeypatch, verdict_of)
     smaller, _ = smallest(big(ablation=AOT))
     backends = [case.configs[0].backend for case in imagined.cases]
     assert backends.count("inductor") <= 3 < backends.count("aot_eager")
@@ -180,19 +180,19 @@ def test_it_is_judged_where_that_is_cheap_and_confirmed_where_it_was_seen(monkey
     assert "amin" in smaller.transformed.source
 
 
-def test_what_is_left_where_it_is_cheap_may_be_too_little(monkeypatch):
-    def shown(case, config):
+def test_reduction_is_repeated_when_the_original_backend_does_not_confirm_it(monkeypatch):
+    def verdict_of(case, config):
         needed = {"aot_eager": ["amin"], "inductor": ["amin", "sin()"]}.get(config.backend, ["no such"])
         return WRONG if all(text in case.program.source for text in needed) else AGREE
 
-    Imagined(monkeypatch, shown)
+    Imagined(monkeypatch, verdict_of)
     smaller, _ = smallest(big(ablation=AOT))
     assert all(text in smaller.transformed.source for text in ("amin", "sin()"))
     assert "helper" not in smaller.transformed.source
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "verdict_of",
     [
         lambda case, config: AGREE,
         lambda case, config: Verdict(VerdictKind.WRONG_GRADIENT, "another kind"),
@@ -201,8 +201,8 @@ def test_what_is_left_where_it_is_cheap_may_be_too_little(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("finding", [big(), big(blame=AMIN)])
-def test_what_is_another_finding_does_not_count(monkeypatch, shown, finding):
-    Imagined(monkeypatch, shown)
+def test_other_finding_is_rejected(monkeypatch, verdict_of, finding):
+    Imagined(monkeypatch, verdict_of)
     with pytest.raises(NotReduced):
         smallest(finding)
 
@@ -219,7 +219,7 @@ def test_an_exception_must_be_the_same(monkeypatch):
     ]
     rng = random.Random(0)
 
-    def shown(case, config):
+    def verdict_of(case, config):
         if config.backend != "inductor":
             return AGREE
         return (
@@ -228,7 +228,7 @@ def test_an_exception_must_be_the_same(monkeypatch):
             else rng.choice(others)
         )
 
-    Imagined(monkeypatch, shown)
+    Imagined(monkeypatch, verdict_of)
     with pytest.raises(NotReduced):
         smallest(big(verdict=verdict))
     same = raising("call 0: E: 'x' has 1", "_inductor.a", "_dynamo.b")
@@ -237,39 +237,41 @@ def test_an_exception_must_be_the_same(monkeypatch):
     assert "helper" not in smaller.transformed.source
 
 
-def test_the_guilty_part_is_switched_off(monkeypatch):
+def test_faulty_component_is_switched_off_for_the_check(monkeypatch):
     imagined = Imagined(monkeypatch, wrong_where("amin"))
     smallest(big(blame=AMIN))
-    asked = {config.without for case in imagined.cases for config in case.configs}
-    assert asked == {None, ("lowerings", "amin")}
+    count_before = {config.without for case in imagined.cases for config in case.configs}
+    assert count_before == {None, ("lowerings", "amin")}
     assert {case.configs[0].backend for case in imagined.cases} == {"inductor"}
 
 
-def test_guards_are_looked_for_again(monkeypatch):
-    told = Verdict(VerdictKind.WRONG_RESULT, "call 3 (model.rate is 2.0): output differs", Evidence(call=3))
+def test_guards_are_checked_on_other_changes(monkeypatch):
+    verdict = Verdict(VerdictKind.WRONG_RESULT, "call 3 (model.rate is 2.0): output differs", Evidence(call=3))
 
-    def shown(case, config):
+    def verdict_of(case, config):
         hits = config.backend == "inductor" and "amin" in case.program.source and "guards" in case.checks
-        return dataclasses.replace(told, message="call 1 (model.rate is 7): output differs") if hits else AGREE
+        return dataclasses.replace(verdict, message="call 1 (model.rate is 7): output differs") if hits else AGREE
 
-    imagined = Imagined(monkeypatch, shown)
-    finding = big(verdict=told, environment=ENVIRONMENT.model_copy(update={"checks": ("outputs", "guards", "repeat")}))
+    imagined = Imagined(monkeypatch, verdict_of)
+    finding = big(
+        verdict=verdict, environment=ENVIRONMENT.model_copy(update={"checks": ("outputs", "guards", "repeat")})
+    )
     smaller, _ = smallest(finding)
     first = imagined.cases[0]
     assert (first.steps, first.input_sets, first.checks) == (finding_reducer.GUARDS_TRIED, 1, ("outputs", "guards"))
     assert smaller.verdict.message == "call 1 (model.rate is 7): output differs"
 
 
-def test_what_was_answered_is_not_asked_again(monkeypatch):
+def test_known_answers_are_not_run_again(monkeypatch):
     imagined, answers = Imagined(monkeypatch, wrong_where("amin")), {}
     once, _ = smallest(big(), answers=answers)
-    asked = len(imagined.cases)
+    count_before = len(imagined.cases)
     again, _ = smallest(big(), answers=dict(answers))
     assert again.transformed == once.transformed
-    assert len(imagined.cases) - asked < asked / 2
+    assert len(imagined.cases) - count_before < count_before / 2
 
 
-def test_out_of_time_is_the_program_as_it_is(monkeypatch):
+def test_program_is_unchanged_when_time_is_up(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     smaller, _ = smallest(big(), seconds=0.0)
     assert smaller.transformed == big().transformed
@@ -298,17 +300,17 @@ def bisecting(result: BisectorResult | None = None) -> Children:
 REWRITE = RewriteStep("a/one", 3, "x", "y")
 
 
-def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
+def test_rewrites_are_removed_when_the_reduced_program_fails_without_them(monkeypatch):
     """Without them it shows only where it is small: what did not show with them is asked anew."""
 
-    def shown(case, config):
+    def verdict_of(case, config):
         if config.backend != "inductor" or config.without or "amin" not in case.program.source:
             return AGREE
         if case.steps_taken or case.transformed:
             return WRONG if "y - 1" in case.program.source and "sin()" in case.program.source else AGREE
         return WRONG if "helper" not in case.program.source else AGREE
 
-    Imagined(monkeypatch, shown)
+    Imagined(monkeypatch, verdict_of)
     cells = {"P": "runs", "C(P)": "agree", "P'": "equals P", "C(P')": "wrong-result"}
     small, _ = smallest(big(derivation=(REWRITE,), cells=cells))
     assert small.derivation == ()
@@ -321,13 +323,13 @@ def test_rewrites_go_once_the_program_needs_them_no_more(monkeypatch):
     assert "sin" not in small.transformed.source
 
 
-def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_backend(monkeypatch):
-    def shown(case, config):
+def test_rewrites_stay_when_only_a_cheaper_backend_fails_without_them(monkeypatch):
+    def verdict_of(case, config):
         if case.steps_taken or case.transformed:
             return WRONG if config.backend in ("aot_eager", "inductor") and "amin" in case.program.source else AGREE
         return WRONG if config.backend == "aot_eager" and "helper" not in case.program.source else AGREE
 
-    Imagined(monkeypatch, shown)
+    Imagined(monkeypatch, verdict_of)
     small, _ = smallest(big(derivation=(REWRITE,), ablation=AOT))
     assert [step.rule for step in small.derivation] == ["a/one"]
     assert "sin" not in small.transformed.source
@@ -336,7 +338,7 @@ def test_rewrites_stay_where_the_program_without_them_shows_only_on_a_cheaper_ba
 BISECTED = BisectorResult("inductor", "lowerings", 1, "amin_1")
 
 
-def test_the_bisector_places_it(monkeypatch):
+def test_bisector_localises_the_finding(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     pool = bisecting(BISECTED)
     placed = FaultLocator(pool).place(big())
@@ -346,7 +348,7 @@ def test_the_bisector_places_it(monkeypatch):
     assert placed.reduced is None
 
 
-def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypatch):
+def test_reduced_program_gives_the_fingerprint_without_exact_bisection(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     placed = FaultLocator(bisecting()).place(big())
     assert placed.fingerprint.startswith("values · Inductor · ")
@@ -366,14 +368,14 @@ def test_what_the_bisector_cannot_place_is_known_by_what_is_left_of_it(monkeypat
         ),
     ],
 )
-def test_what_tells_by_itself_is_not_looked_into(monkeypatch, finding, fingerprint):
+def test_exception_needs_no_bisection(monkeypatch, finding, fingerprint):
     imagined, pool = Imagined(monkeypatch, wrong_where("amin")), bisecting(BISECTED)
     assert FaultLocator(pool).place(finding).fingerprint == fingerprint
     assert pool.jobs == []
     assert imagined.cases == []
 
 
-def test_what_does_not_show_again_is_known_by_what_it_is(monkeypatch):
+def test_program_gives_the_fingerprint_when_it_no_longer_reproduces(monkeypatch):
     Imagined(monkeypatch, lambda case, config: AGREE)
     placed = FaultLocator(bisecting()).place(big())
     assert "amin" in placed.fingerprint

@@ -33,7 +33,7 @@ class Run:
         self.finding = finding_of(settings={"name": "inductor"}, fingerprint="values · amin")
         self.folder = write_folder(out / "findings", self.finding, "first script", None)
         self.out = out
-        self.told: list[ReductionTry] = []
+        self.tries: list[ReductionTry] = []
         self.known: list[dict[str, bool]] = []
         self.ends = ends
         run = self
@@ -57,14 +57,14 @@ class Run:
         monkeypatch.setattr(reproduction, "replay", lambda *_, **__: ReplayOutcome(status, "printed last"))
 
     def reduce(self) -> Finding:
-        return InPlaceReduction(self.finding, self.folder, self.out, self.told.append, seconds=1, jobs=1).run()
+        return InPlaceReduction(self.finding, self.folder, self.out, self.tries.append, seconds=1, jobs=1).run()
 
 
-def test_the_smaller_finding_takes_the_place_of_the_first(monkeypatch, tmp_path):
+def test_reduced_finding_replaces_the_first(monkeypatch, tmp_path):
     run = Run(monkeypatch, tmp_path, STILL_FAILING)
     smaller = run.reduce()
     assert smaller.transformed.source == SMALLER
-    assert run.told == [TRIED]
+    assert run.tries == [TRIED]
     assert read_finding(run.folder).transformed.source == SMALLER
     assert (run.folder / "variant.py").read_text() == SMALLER
     assert "return x" in (run.folder / "repro.py").read_text()
@@ -73,7 +73,7 @@ def test_the_smaller_finding_takes_the_place_of_the_first(monkeypatch, tmp_path)
     assert not (run.folder / ".reduction.json").exists()
 
 
-def test_what_does_not_reproduce_alone_changes_nothing(monkeypatch, tmp_path):
+def test_reduction_without_reproducer_changes_nothing(monkeypatch, tmp_path):
     run = Run(monkeypatch, tmp_path, FIXED)
     with pytest.raises(NotReduced, match=r"does not reproduce in a fresh process \(FIXED: printed last\)"):
         run.reduce()
@@ -82,7 +82,7 @@ def test_what_does_not_reproduce_alone_changes_nothing(monkeypatch, tmp_path):
     assert not (run.folder / "unreduced").exists()
 
 
-def test_what_was_tried_is_known_after_an_interrupt(monkeypatch, tmp_path):
+def test_answers_are_reused_after_an_interrupt(monkeypatch, tmp_path):
     run = Run(monkeypatch, tmp_path, STILL_FAILING, RuntimeError("interrupted"))
     with pytest.raises(RuntimeError):
         run.reduce()

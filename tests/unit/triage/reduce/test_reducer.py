@@ -1,4 +1,4 @@
-"""The reducer's loop: it ends where nothing smaller shows it, asks nothing twice and goes on where it stopped."""
+"""The reducer's loop ends when no smaller candidate fails, runs nothing twice and resumes after an interrupt."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from planted import Finder, guilty
+from planted import Finder, visible_fault
 
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import Program
@@ -61,68 +61,68 @@ class Counting:
 
 
 @pytest.mark.parametrize("width", [1, 3])
-def test_what_is_left_is_what_shows_it(width):
-    asked = Counting(".get(")
-    small = reduce_program(recognise(SOURCE, "example"), asked, width=width)
+def test_failing_code_is_left(width):
+    queries = Counting(".get(")
+    small = reduce_program(recognise(SOURCE, "example"), queries, width=width)
     assert ".get(" in small.source
     assert size(small).statements <= 5
-    assert len(asked.asked) == len(set(asked.asked))
+    assert len(queries.asked) == len(set(queries.asked))
 
 
-def test_no_pass_has_a_smaller_one_at_the_end():
+def test_no_pass_has_a_smaller_candidate_at_the_end():
     small = reduce_program(recognise(SOURCE, "example"), Counting("amin"))
     left = [c for p in PASSES for c in p(small) if "amin" in c.source]
     assert not left
 
 
-def test_the_same_question_gives_the_same_program():
+def test_reduction_is_deterministic():
     first, second = (Counting("amin") for _ in range(2))
-    given = recognise(SOURCE, "example")
-    assert reduce_program(given, first) == reduce_program(given, second)
+    original = recognise(SOURCE, "example")
+    assert reduce_program(original, first) == reduce_program(original, second)
     assert first.asked == second.asked
 
 
-def test_it_goes_on_where_it_stopped():
-    given = recognise(SOURCE, "example")
+def test_interrupted_reduction_resumes():
+    original = recognise(SOURCE, "example")
     whole = Counting("amin")
-    wanted = reduce_program(given, whole)
+    wanted = reduce_program(original, whole)
     answers: dict[str, bool] = {}
     first = Counting("amin")
-    reduce_program(given, first, answers=answers, stop=lambda: len(first.asked) >= 7)
+    reduce_program(original, first, answers=answers, stop=lambda: len(first.asked) >= 7)
     answers = json.loads(json.dumps(answers))
     second = Counting("amin")
-    assert reduce_program(given, second, answers=answers) == wanted
+    assert reduce_program(original, second, answers=answers) == wanted
     assert not set(first.asked) & set(second.asked)
     assert len(first.asked) + len(second.asked) == len(whole.asked)
 
 
-def test_it_stops_when_told():
-    asked = Counting("amin")
-    given = recognise(SOURCE, "example")
-    assert reduce_program(given, asked, stop=lambda: True) == given
-    assert not asked.asked
+def test_reduction_stops_on_request():
+    queries = Counting("amin")
+    original = recognise(SOURCE, "example")
+    assert reduce_program(original, queries, stop=lambda: True) == original
+    assert not queries.asked
 
 
-def test_it_tells_how_far_it_is():
-    told: list[ReductionStep] = []
-    given = recognise(SOURCE, "example")
-    small = reduce_program(given, Counting("amin"), report=told.append)
-    assert told[0].before == size(given)
-    assert told[-1].tries <= len(told)
-    assert all(later.before == earlier.after for earlier, later in pairwise(told))
-    assert told[-1].program == small
+def test_steps_are_reported():
+    steps: list[ReductionStep] = []
+    original = recognise(SOURCE, "example")
+    small = reduce_program(original, Counting("amin"), report=steps.append)
+    assert steps[0].before == size(original)
+    assert steps[-1].tries <= len(steps)
+    assert all(later.before == earlier.after for earlier, later in pairwise(steps))
+    assert steps[-1].program == small
 
 
-def test_where_nothing_smaller_shows_it_the_program_is_given_back():
-    given = recognise(SOURCE, "example")
-    left = reduce_program(given, lambda _: None, passes=PASSES[:6])
-    assert ast.dump(ast.parse(left.source)) == ast.dump(ast.parse(given.source))
+def test_program_without_failing_candidates_is_unchanged():
+    original = recognise(SOURCE, "example")
+    left = reduce_program(original, lambda _: None, passes=PASSES[:6])
+    assert ast.dump(ast.parse(left.source)) == ast.dump(ast.parse(original.source))
 
 
 def _reduced(path: Path) -> tuple[int, int] | None:
     """Tries, and statements of the entry, for a fault planted in one function that the seed calls."""
     program = read_program(path)
-    fault = guilty(program)
+    fault = visible_fault(program)
     if fault is None:
         return None
     finder = Finder(fault)
@@ -132,11 +132,11 @@ def _reduced(path: Path) -> tuple[int, int] | None:
 
 
 @pytest.mark.parametrize("name", ["arithmetic_with_scalars", "views_and_rearrangements", "state_of_python"])
-def test_a_planted_fault_is_left_alone_in_a_catalogue(name):
-    found = _reduced(SEEDS / "handwritten" / "catalogues" / f"{name}.py")
-    assert found is not None
-    assert found[0] <= 60
-    assert found[1] <= 3
+def test_catalogue_is_reduced_to_the_planted_fault(name):
+    result = _reduced(SEEDS / "handwritten" / "catalogues" / f"{name}.py")
+    assert result is not None
+    assert result[0] <= 60
+    assert result[1] <= 3
 
 
 @pytest.mark.long

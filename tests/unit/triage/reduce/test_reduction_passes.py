@@ -25,23 +25,23 @@ def program(body: str, hook: str = HOOK, before: str = "import torch\n\n\n") -> 
     return recognise(f"{before}def program(x, y):\n{text}{hook}", "example")
 
 
-def bodies(reduce_pass: ReductionPass, given: Program) -> list[str]:
+def bodies(reduce_pass: ReductionPass, subject: Program) -> list[str]:
     """What the entry's statements are in every candidate."""
-    found = []
-    for candidate in reduce_pass(given):
+    texts = []
+    for candidate in reduce_pass(subject):
         parsed = SourceTree(candidate)
         assert parsed.entry is not None
         body = parsed.entry.body
         lines = candidate.source.splitlines()[body[0].lineno - 1 : body[-1].end_lineno]
-        found.append(textwrap.dedent("\n".join(lines)))
-    return found
+        texts.append(textwrap.dedent("\n".join(lines)))
+    return texts
 
 
-def test_what_nothing_leads_to_is_dropped_at_once():
-    given = program(
+def test_unreachable_definitions_are_dropped_at_once():
+    subject = program(
         "return x", before="import math\nimport torch\n\nSPARE = 3\n\n\ndef spare():\n    return SPARE\n\n\n"
     )
-    first = next(statements.drop_unused(given))
+    first = next(statements.drop_unused(subject))
     assert "spare" not in first.source.lower()
     assert "import" not in first.source
 
@@ -105,7 +105,7 @@ def test_definitions_that_are_needed_stay():
         (inputs.simpler_literals, "return x.to(torch.float64)", "return x.to(torch.float32)"),
     ],
 )  # fmt: skip
-def test_a_pass_has_this_candidate(reduce_pass, body, wanted):
+def test_pass_proposes_candidate(reduce_pass, body, wanted):
     assert wanted in bodies(reduce_pass, program(body))
 
 
@@ -123,37 +123,37 @@ def test_a_pass_has_this_candidate(reduce_pass, body, wanted):
         "global N\nN = x + 1",
     ],
 )
-def test_what_writes_stays_where_nothing_is_returned(writing):
+def test_writes_stay_when_nothing_is_returned(writing):
     assert f"{writing}\nreturn None" in bodies(statements.return_nothing, program(f"{writing}\nw = y + 1\nreturn w"))
 
 
-def test_a_helper_goes_into_the_place_of_its_call():
+def test_helper_is_inlined():
     before = "import torch\n\n\ndef half(t):\n    return t / 2\n\n\n"
     [body] = bodies(statements.inline_helpers, program("return half(x + y) * 3", before=before))
     assert body == "return ((x + y) / 2) * 3" or body == "return (x + y) / 2 * 3"
 
 
-def test_a_helper_of_several_lines_goes_before_its_call():
+def test_helper_of_several_lines_is_inlined_before_its_call():
     before = "import torch\n\n\ndef half(t):\n    u = t * 2\n    return u / 4\n\n\n"
     assert bodies(statements.inline_helpers, program("return half(x)", before=before)) == [
         "t = x\nu = t * 2\nreturn u / 4"
     ]
 
 
-def test_a_parameter_goes_with_its_argument():
+def test_parameter_is_dropped_with_its_argument():
     [candidate] = inputs.drop_parameters(program("return y"))
     assert "def program(y):" in candidate.source
     assert "yield rng.normal(7)\n" in candidate.source
 
 
-def test_a_parameter_goes_from_inputs_by_keyword():
+def test_parameter_is_dropped_from_keyword_inputs():
     hook = '\n\n\ndef inputs(rng):\n    yield {"x": rng.normal(4), "y": 2}\n'
     [candidate] = inputs.drop_parameters(program("return x", hook))
     assert 'yield {"x": rng.normal(4)}' in candidate.source
     assert "def program(x):" in candidate.source
 
 
-def test_input_sets_go_one_by_one():
+def test_input_sets_are_dropped_one_by_one():
     hook = "\n\n\ndef inputs(rng):\n    yield rng.normal(4), 1\n    yield rng.normal(5), 2\n"
     sources = [c.source for c in inputs.fewer_input_sets(program("return x", hook))]
     assert len(sources) == 2
@@ -173,12 +173,12 @@ def test_draws_become_plainer():
         assert any(wanted in s for s in sources), wanted
 
 
-def test_variables_of_the_hook_go_where_they_are_read():
+def test_variables_of_the_hook_are_inlined():
     hook = "\n\n\ndef inputs(rng):\n    for n in (3,):\n        yield rng.normal(n), n\n"
     assert any("    yield rng.normal(3), 3\n" in c.source for c in inputs.inline_inputs(program("return x", hook)))
 
 
-def test_a_layer_that_nothing_reads_goes_with_its_init():
+def test_unread_layer_is_dropped_with_its_init():
     source = textwrap.dedent("""\
         import torch
         from torch import nn
@@ -230,8 +230,8 @@ def test_a_module_that_is_read_stays_one(body):
 
 
 def test_comments_and_docstrings_go_last():
-    given = program('"""What it does."""\n# why\n\n\n\nreturn x  # here')
-    [candidate] = tidy(given)
+    subject = program('"""What it does."""\n# why\n\n\n\nreturn x  # here')
+    [candidate] = tidy(subject)
     assert candidate.source == "import torch\n\n\ndef program(x, y):\n    return x" + HOOK
     assert PASSES[-1] is tidy
 
@@ -241,7 +241,7 @@ def test_halves_come_first_and_nothing_comes_twice():
         choices = [tuple(c) for c in fewer(count)]
         assert len(choices[0]) == (count + 1) // 2 if count > 1 else not choices
         assert all(0 < len(c) < count for c in choices)
-        assert all(tuple(i for i in range(count) if i != gone) in choices for gone in range(count) if count > 1)
+        assert all(tuple(i for i in range(count) if i != dropped) in choices for dropped in range(count) if count > 1)
 
 
 def test_size_counts_statements_before_anything_else():
@@ -251,17 +251,17 @@ def test_size_counts_statements_before_anything_else():
     assert size(program("return x * 1.0")) < size(program("return x * 1.25"))
 
 
-def check_promises(given: Program, count: int | None) -> None:
-    before, names = size(given), SourceTree(given).named
+def check_promises(subject: Program, count: int | None) -> None:
+    before, names = size(subject), SourceTree(subject).named
     for reduce_pass in PASSES:
-        for candidate in islice(reduce_pass(given), count):
-            compile(candidate.source, given.name, "exec")
+        for candidate in islice(reduce_pass(subject), count):
+            compile(candidate.source, subject.name, "exec")
             assert size(candidate) < before, reduce_pass.__name__
             after = SourceTree(candidate)
             assert after.entry is not None
             if reduce_pass is not extraction.module_as_function:
-                assert candidate.entry == given.entry
-                assert candidate.construct == given.construct
+                assert candidate.entry == subject.entry
+                assert candidate.construct == subject.construct
                 assert names & set(after.named)
 
 
@@ -278,7 +278,7 @@ def test_more_candidates_compile_and_are_smaller(path):
     check_promises(read_program(path), 12)
 
 
-def test_an_attribute_that_is_only_added_to_keeps_what_it_begins_with():
+def test_augmented_attribute_keeps_its_initial_value():
     source = """
         from torch import nn
 
@@ -296,7 +296,7 @@ def test_an_attribute_that_is_only_added_to_keeps_what_it_begins_with():
         def inputs(rng):
             yield rng.normal(3)
         """
-    given = recognise(textwrap.dedent(source), "example")
-    shorter = next(c.source for c in expressions.replace_by_operand(given) if "return x.amax()" in c.source)
+    subject = recognise(textwrap.dedent(source), "example")
+    shorter = next(c.source for c in expressions.replace_by_operand(subject) if "return x.amax()" in c.source)
     assert "self.calls = 0" in shorter
     assert "self.calls += 1" in shorter

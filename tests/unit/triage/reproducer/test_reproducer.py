@@ -83,7 +83,7 @@ def run(tmp_path, finding, config=EAGER):
     return done.returncode, text, done.stdout
 
 
-# The eager backend compiles right, so a script that tells "broken" here would do so for ever; a program that asks
+# The eager backend compiles right, so a script that reports "broken" here would always do so; a program that asks
 # whether it is being compiled stands for the bug.
 BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
 PLACES = {
@@ -194,7 +194,7 @@ def test_exceptions_only_when_compiled_exit_1(tmp_path):
     ("kind", "status"),
     [(VerdictKind.PROCESS_CRASH, 0), pytest.param(VerdictKind.OUT_OF_MEMORY, 9, marks=pytest.mark.long)],
 )
-def test_deaths_are_watched_from_outside(tmp_path, kind, status):
+def test_crashes_happen_in_a_child_of_the_script(tmp_path, kind, status):
     assert run(tmp_path, finding_of(kind))[0] == 0
     dying = f"(__import__('os')._exit({status}) if torch.compiler.is_compiling() else 0)"
     code, _, output = run(tmp_path, finding_of(kind, bias=dying))
@@ -251,7 +251,7 @@ DIES = "import os\nprint('eager:    1', flush=True)\nos.kill(os.getpid(), {})"
         ("import time; time.sleep(60)", ERROR, "its script does not end in time"),
     ],
 )
-def test_replay_tells_bugs_from_broken_scripts(tmp_path, text, status, cause):
+def test_replay_distinguishes_defects_from_broken_scripts(tmp_path, text, status, cause):
     (tmp_path / "repro.py").write_text(text)
     outcome = replay(tmp_path, seconds=5)
     assert (outcome.status, outcome.cause) == (status, cause)

@@ -40,7 +40,7 @@ def saved(tmp_path, monkeypatch):
         torch.ones(3, requires_grad=True),
     ],
 )
-def test_tensors_come_through(saved, value) -> None:
+def test_saved_tensors_are_read_back(saved, value) -> None:
     read = saved(value)
     assert read.tensor is not None
     assert torch.equal(torch.nan_to_num(read.tensor), torch.nan_to_num(value.detach()))
@@ -48,7 +48,7 @@ def test_tensors_come_through(saved, value) -> None:
     assert not metadata_differ(read, saved(value))
 
 
-def test_what_differs_is_seen(saved) -> None:
+def test_differences_of_saved_values_are_detected(saved) -> None:
     ones = saved(torch.ones(2, 3))
     assert values_differ(ones, saved(torch.zeros(2, 3)))
     assert values_differ(ones, saved(torch.ones(3, 2)))
@@ -81,6 +81,6 @@ def test_an_element_is_judged_as_the_reproducer_does(saved) -> None:
         json.dumps({"dtype": "torch.float32", "shape": [-1, -1], "strides": [1, 1], "data": "AAAAAA=="}),
     ],
 )
-def test_anything_else_is_no_value(text: str) -> None:
+def test_other_text_is_not_a_saved_value(text: str) -> None:
     with pytest.raises(NotSaved):
         SavedValue.read(text)

@@ -63,7 +63,7 @@ def run(tmp_path, text):
     return done.returncode, done.stdout
 
 
-def test_a_person_could_have_written_it():
+def test_short_script_is_readable():
     text = short(simple(message="output[0] differs"))
     assert text is not None
     body = text.split('"""\n', 2)[-1]
@@ -181,7 +181,7 @@ NAN = float("nan")
         ),
     ],
 )
-def test_what_is_not_as_simple_has_none(finding):
+def test_complex_finding_has_no_short_script(finding):
     assert short(finding) is None
 
 
@@ -199,7 +199,7 @@ def test_what_is_not_as_simple_has_none(finding):
         {"calls": f"return [\n    (({'1' * 1600},), {{}}),\n]"},
     ],
 )
-def test_what_is_described_otherwise_has_none(changed):
+def test_complex_description_has_no_short_script(changed):
     assert short(simple(), **changed) is None
 
 
@@ -235,12 +235,12 @@ def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
 
 @pytest.mark.slow
 def test_it_exits_1_while_compiling_fails(tmp_path):
-    for bias, code, told in ((RAISING, 1, "compiled: raises FileNotFoundError"), ("0", 0, "compiled: returns")):
+    for bias, code, printed in ((RAISING, 1, "compiled: raises FileNotFoundError"), ("0", 0, "compiled: returns")):
         text = short(simple(VerdictKind.COMPILER_CRASH, None, bias))
         assert text is not None
         ended, output = run(tmp_path, text)
         assert ended == code, text + output
-        assert told in output, text + output
+        assert printed in output, text + output
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from eqfuzz.program.load import Loaded
 from tests.unit.triage.reproducer.scripts import about, judge, run
 
 
-def test_what_is_done_before_a_call_leaves_torch_to_the_calls_before_it(tmp_path):
+def test_code_before_a_call_does_not_rebind_torch(tmp_path):
     source = """
 import torch
 class Model(torch.nn.Module):
@@ -60,7 +60,7 @@ def inputs(rng):
 
 
 @pytest.mark.parametrize(("extra", "status"), [("0", 0), ("int(torch.compiler.is_compiling())", 1)])
-def test_what_functions_hold_on_to_is_put_back_between_runs(tmp_path, extra, status):
+def test_values_held_by_functions_are_restored_between_runs(tmp_path, extra, status):
     judged = judge(HELD.replace("EXTRA", extra))
     assert judged.verdict.is_finding == bool(status), judged.verdict
     ended = run(tmp_path, about(judged, VerdictKind.WRONG_RESULT, Evidence(1, "output", (0,), 1, 2)).script)
@@ -125,10 +125,10 @@ def inputs(rng):
 """
 
 
-def program(body: str, given: str = "torch.tensor([1.0, 2.0]),") -> str:
+def program(body: str, arguments: str = "torch.tensor([1.0, 2.0]),") -> str:
     """A program that returns and leaves something else where ``broken()`` is true."""
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
-    return f"{BEGINNING}\ndef program(x, *more):\n{lines}{INPUTS.replace('GIVEN', given)}"
+    return f"{BEGINNING}\ndef program(x, *more):\n{lines}{INPUTS.replace('GIVEN', arguments)}"
 
 
 def module(body: str, init: str = "pass") -> str:
@@ -255,7 +255,7 @@ SEEN = {
 
 
 @pytest.mark.parametrize("what", SEEN)
-def test_what_the_judge_sees_the_script_shows(tmp_path, what):
+def test_script_fails_for_every_difference_of_the_oracle(tmp_path, what):
     source, kind = SEEN[what]
     checks = ("gradients", "prints", "generators", "aliasing", "metadata", "side-effects", "results", "strides")
     checks = ("gradients",) if kind == "wrong-gradient" else checks
@@ -268,7 +268,7 @@ def test_what_the_judge_sees_the_script_shows(tmp_path, what):
 
 
 @pytest.mark.parametrize("kind", [VerdictKind.EXCEPTION_MISMATCH, VerdictKind.PROCESS_CRASH])
-def test_scripts_that_watch_a_process_read_what_it_gives(tmp_path, kind):
+def test_scripts_with_a_child_process_read_its_outputs(tmp_path, kind):
     judged = judge(program(TOO_SMALL).replace("BROKEN", "torch.compiler.is_compiling()"))
     script = about(judged, kind, Evidence(0)).script
     assert run(tmp_path, script, "eager").status == 42
