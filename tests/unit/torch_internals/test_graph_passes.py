@@ -7,6 +7,7 @@ import torch
 from torch._inductor.pattern_matcher import Arg, CallFunction, PatternMatcherPass, register_graph_pattern
 from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
+from eqfuzz.run.messages.finding_jobs import BisectorResult
 from eqfuzz.torch_internals import graph_passes
 from eqfuzz.torch_internals.contract import PrivateName
 from eqfuzz.torch_internals.graph_passes import change_of, watched_pass
@@ -86,12 +87,12 @@ def test_another_pass_is_left_alone():
 
 def test_faulty_part_of_a_pass_is_in_the_place():
     blame = Blame.of(
-        {
-            "backend": "inductor",
-            "subsystem": "joint_graph_passes",
-            "bisect_number": 2,
-            "debug_info": "pass_pattern_0",
-            "change": "sine_as_cosine",
-        }
+        BisectorResult(
+            backend="inductor",
+            subsystem="joint_graph_passes",
+            bisect_number=2,
+            debug_info="pass_pattern_0",
+            change="sine_as_cosine",
+        )
     )
     assert blame.in_words() == "Inductor, joint_graph_passes: pass_pattern (sine_as_cosine)"
