@@ -28,10 +28,6 @@ DATA = (
 
 PENDING = (
     "docs/reference/writing-rules.md",
-    "eqfuzz/campaign/",
-    "eqfuzz/commands/",
-    "eqfuzz/mutate/",
-    "eqfuzz/run/",
     "tests/robustness/",
     "tests/unit/campaign/",
     "tests/unit/commands/",

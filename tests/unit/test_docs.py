@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 SOURCES = sorted(file for name in ("eqfuzz", "rewrites", "tools", "benchmarks") for file in (ROOT / name).rglob("*.py"))
 BASES = [ROOT, ROOT / "eqfuzz", ROOT / "docs", ROOT / "seeds", ROOT / "seeds" / "handwritten"]
 """Folders that paths are named from."""
@@ -77,6 +78,17 @@ def test_docstrings_name_exceptions_that_exist():
         if name not in used
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("number", range(1, 1 + len(DECISIONS)))
+def test_decisions_are_numbered_and_follow_the_template(number):
+    (page,) = [page for page in DECISIONS if page.name.startswith(f"{number:04}-")]
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# {number}. ")
+    assert re.findall(r"^- (Status|Date): \S", text, re.MULTILINE) == ["Status", "Date"]
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:3] == ["Context", "Decision", "Consequences"]
+    assert headings[3:] in ([], ["Alternatives"])
 
 
 def test_readme_is_short_and_counts_the_defects_found():
