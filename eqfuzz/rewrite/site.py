@@ -167,8 +167,8 @@ def _consider(
         for name, sort in rule.sorts.items():
             if not fits_sort(visit[name], sort):
                 return miss(f"{name} is {visit[name].describe()}, not a {sort}")
-        for guard in rule.where:
-            reason = guard.check(visit)
+        for precondition in rule.where:
+            reason = precondition.check(visit)
             if reason is not None:
                 return miss(reason)
     written = equation.write(match, syntax, expression.locals)

@@ -82,7 +82,7 @@ def test_refused(rule: str, body: str, reason: str) -> None:
     assert reason in reasons_in(_program(body), rule, *operands)
 
 
-def test_rank_that_changes_is_not_asked_for() -> None:
+def test_changing_rank_is_not_assumed() -> None:
     text = "def program(x, y):\n    z = x\n    for j in range(2):\n        z = z.sum(0)\n    return y\n"
     assert "not the same every time" in misses_in(text, "dead-branches/branch_on_known_rank")
 
@@ -170,6 +170,6 @@ NASTY = {
 
 @pytest.mark.parametrize("k", [0, 1, -2])
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_equal_on_programs_that_are_hard(text: str, k: int) -> None:
+def test_variants_agree_on_hard_programs(text: str, k: int) -> None:
     x, y, _ = _operands()
     assert variants_of(text, "branches,conditions,dead-branches,jumps", x, y, k)

@@ -109,12 +109,12 @@ def test_near_misses(rule: str, lines: str, reason: str) -> None:
         ("def f(t):\n    return g(t)\ndef g(t):\n    return t * 2", "f(x + 1)", "side effects"),
     ],
 )
-def test_helpers_that_are_not_put_in_place(helper: str, call: str, reason: str) -> None:
+def test_helpers_that_cannot_be_inlined(helper: str, call: str, reason: str) -> None:
     source = f"{helper}\ndef program(x, y):\n    return {call}\n"
     assert reason in misses_in(source, "calls/inlined_helper")
 
 
-def test_a_local_function_of_the_same_name_is_another_one() -> None:
+def test_local_function_of_the_same_name_is_not_inlined() -> None:
     source = "def f(t):\n    return t\n\ndef program(x, y):\n    f = torch.sin\n    return f(x)\n"
     assert "not only a function at module level" in reasons_in(source, "calls/inlined_helper")
 
@@ -125,7 +125,7 @@ def test_an_argument_keeps_its_precedence_and_its_name() -> None:
     assert "(torch.sum((x - y), dim=(1)) * (1))" in text
 
 
-def test_a_variable_that_a_call_changes_is_read_in_its_turn() -> None:
+def test_variable_that_a_call_changes_keeps_its_place_in_the_order() -> None:
     source = """
     def f(t, u):
         return u + t

@@ -167,5 +167,5 @@ NASTY = {
 
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_equal_on_programs_that_are_hard(text: str) -> None:
+def test_variants_agree_on_hard_programs(text: str) -> None:
     assert variants_of(text, "comprehensions,stacking,loops,unrolling,iteration", *_operands())

@@ -34,7 +34,7 @@ def test_statements_in_loops_branches_and_parentheses(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", [*ANY, "in_the_finally_of_a_try", "with_gradients", "without_gradients"])
-def test_generators_wait_in_no_context(rule: str) -> None:
+def test_yield_is_not_moved_into_a_context(rule: str) -> None:
     source = """
     def program(x, y):
         def rows():
@@ -66,13 +66,13 @@ def test_a_view_that_is_written_to_is_not_made_without_gradients() -> None:
     assert "changed later" in reasons
 
 
-def test_gradients_that_are_off_stay_off() -> None:
+def test_disabled_gradients_stay_disabled() -> None:
     source = "def program(x, y):\n    with torch.no_grad():\n        z = x * 2\n    return z\n"
     assert "gradients are disabled" in reasons_in(source, "contexts/with_gradients", X.clone().requires_grad_(), Y)
     assert variants_of(source, "contexts/with_gradients", X, Y)
 
 
-def test_own_functions_may_ask_for_the_gradient_mode() -> None:
+def test_user_functions_that_read_the_gradient_mode_are_respected() -> None:
     source = """
     def mode(x):
         return x * int(torch.is_grad_enabled())
@@ -85,7 +85,7 @@ def test_own_functions_may_ask_for_the_gradient_mode() -> None:
         assert "side effects" in misses_in(source, f"contexts/{rule}")
 
 
-def test_programs_that_cast_by_themselves_are_left_alone() -> None:
+def test_programs_with_autocast_are_not_rewritten() -> None:
     source = """
     def program(x, y):
         with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -107,7 +107,7 @@ def test_the_exception_being_handled_is_not_hidden() -> None:
         assert "being handled" in reasons_in(source, f"contexts/{rule}")
 
 
-def test_an_exception_leaves_as_it_came() -> None:
+def test_exceptions_propagate_unchanged() -> None:
     source = "def program(x, y):\n    z = x[:1]\n    return z + torch.ones(7)\n"
     for rule in ANY:
         assert variants_of(source, f"contexts/{rule}", torch.ones(2, 7), Y)
@@ -119,7 +119,7 @@ def test_traced_functions_and_other_uses_of_gradients() -> None:
         assert "vmap" in reasons_in(source, f"contexts/{rule}") or rule == "exit_stack"
 
 
-def test_an_iterator_may_end_inside() -> None:
+def test_stop_iteration_is_not_swallowed() -> None:
     source = "def program(x, y):\n    z = next(iter(x)) + y\n    return z\n"
     assert "StopIteration" in reasons_in(source, "contexts/own_context_generator")
 

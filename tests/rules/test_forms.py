@@ -103,7 +103,7 @@ def test_statements() -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_what_is_no_tensor_is_left_alone(name: str) -> None:
+def test_calls_on_other_objects_are_not_rewritten(name: str) -> None:
     """Other objects with methods of the same names, shadowed modules, calls of the program's own functions."""
     source = """
     class Other:
@@ -196,7 +196,7 @@ def test_autograd_and_writing() -> None:
     assert variants_of(source, "forms/into_out", leaf, Y)
 
 
-def test_writing_is_not_followed_by_autocast() -> None:
+def test_in_place_forms_are_refused_under_autocast() -> None:
     source = """
     def program(x, y):
         with torch.autocast("cpu", torch.bfloat16):
@@ -219,7 +219,7 @@ def test_facts_choose_the_signature() -> None:
     assert "torch.max(x, dim=1)[0]" in written("torch.max(x, 1)[0]", "forms/by_keyword")
 
 
-def test_a_call_that_means_different_things_is_left_alone() -> None:
+def test_ambiguous_call_is_not_rewritten() -> None:
     source = "def program(x, y):\n    return [torch.max(x, other) for other in (y, 1)]\n"
     assert "no signature" in reasons_in(source, "forms/by_keyword")
 
@@ -239,7 +239,7 @@ def test_a_method_called_unbound_takes_its_tensor_by_position() -> None:
     )
 
 
-def test_dropout_is_not_another_dropout() -> None:
+def test_dropouts_are_not_aliases_of_each_other() -> None:
     torch_names = written("F.dropout(x, 0.5, True)", "forms/other_name")
     assert torch_names == ["torch.dropout(x, 0.5, True)"]
 

@@ -101,7 +101,7 @@ def test_a_variable_without_value_is_not_read(rule: str) -> None:
     assert variants_of(bound, rule)
 
 
-def test_frames_and_sources_are_not_shown_other_variables() -> None:
+def test_programs_that_inspect_frames_are_not_rewritten() -> None:
     source = "def program(x, y):\n    t = x + y\n    return t, sorted(locals())\n"
     assert "locals" in reasons_in(source, TAKING)
 
@@ -133,12 +133,12 @@ def test_a_generator_does_not_hide_the_end_of_an_iterator() -> None:
     assert "side effects" in misses_in(source, "functions/first_of_a_generator,functions/delegated_generator")
 
 
-def test_a_generator_before_the_statement_waits_for_nothing() -> None:
+def test_generator_is_not_hoisted_over_side_effects() -> None:
     source = "def program(x, y):\n    z = x.clone()\n    return z.add_(1), z * 2\n"
     assert "evaluated before it" in misses_in(source, "functions/delegated_generator")
 
 
-def test_only_tensors_are_worth_a_class() -> None:
+def test_only_tensor_expressions_become_classes() -> None:
     source = "def program(x, y):\n    n = len(x) + 1\n    return n\n"
     reasons = reasons_in(source, "functions/method_of_a_class,functions/closure_factory")
     assert "not a tensor" in reasons
@@ -172,7 +172,7 @@ def test_identity_and_builtin_names() -> None:
     assert "means something else" in reasons_in(source, "functions/first_of_a_generator")
 
 
-def test_evaluation_mode_is_no_look_at_variables() -> None:
+def test_eval_mode_is_not_taken_for_eval() -> None:
     source = """
     class Model(torch.nn.Module):
         def __init__(self):

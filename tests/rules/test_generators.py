@@ -88,7 +88,7 @@ def reasons(source: str, rule_under_test: Rule) -> set[str]:
         ("x = x.clone()\n    return x.exp() * x.add_(1)", "something with side effects is evaluated before it"),
     ],
 )
-def test_what_may_not_be_evaluated_first_stays(body: str, reason: str) -> None:
+def test_expression_that_cannot_be_evaluated_first_is_not_moved(body: str, reason: str) -> None:
     source = f"import torch\n\n\ndef program(x):\n    {body}\n"
     assert reason in reasons(source, MOVED)
     written(source, MOVED)
@@ -142,7 +142,7 @@ def test_comments_and_deeper_blocks_keep_their_shape() -> None:
     )
 
 
-def test_what_brings_the_same_name_clashes() -> None:
+def test_sites_with_the_same_new_name_clash() -> None:
     source = "import torch\n\n\ndef program(x):\n    y = x * 2\n    return y + 1\n"
     first, second = (s for s in found_in(source, OUTLINED) if isinstance(s, Site))
     assert first.clashes(second)

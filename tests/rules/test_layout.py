@@ -23,7 +23,7 @@ def test_modules_that_draw_are_noticed() -> None:
     assert sites_in(source, "layout/column_major", X) == []
 
 
-def test_the_order_of_memory_does_matter_there() -> None:
+def test_random_numbers_depend_on_the_order_of_memory() -> None:
     torch.manual_seed(3)
     first = torch.nn.functional.dropout(X, 0.5)
     torch.manual_seed(3)
@@ -85,7 +85,7 @@ def test_only_a_constant_is_stored_once() -> None:
     assert sites_in(source, "layout/constant_stored_once", ones.clone().requires_grad_(), X) == []
 
 
-def test_views_keep_out_of_what_changes() -> None:
+def test_views_are_not_made_of_tensors_changed_later() -> None:
     source = HEADER + "def program(x):\n    y = x * 2\n    z = y\n    z.add_(1)\n    return y\n"
     for rule in ("narrowed_to_all", "viewed_flat_and_back", "moved_and_back"):
         lines = {(s.line, s.before) for s in sites_in(source, f"layout/{rule}", X)}

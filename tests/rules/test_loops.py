@@ -217,6 +217,6 @@ NASTY = {
 
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_equal_on_programs_that_are_hard(text: str) -> None:
+def test_variants_agree_on_hard_programs(text: str) -> None:
     x = [[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]]
     assert variants_of(text, "loops,jumps,iteration,unrolling", torch.tensor(x), torch.tensor(x) * 2 + 1)

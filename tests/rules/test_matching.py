@@ -157,7 +157,7 @@ def test_positional_and_keyword_arguments_are_one(expression: str) -> None:
 @pytest.mark.parametrize(
     "expression", ["x.sum(1, False)", "x.sum(dim=1, keepdim=False)", "torch.sum(x, 1, dtype=None)"]
 )
-def test_arguments_that_are_the_default_are_as_good_as_none(expression: str) -> None:
+def test_arguments_equal_to_the_default_may_be_left_out(expression: str) -> None:
     assert texts(expression, "reductions/sum_by_einsum", X) == ["torch.einsum('ij->i', torch.movedim(x, 1, 1))"]
 
 
@@ -223,7 +223,7 @@ def test_a_default_may_be_bound_without_being_written() -> None:
     assert text == "torch.cat((x.unsqueeze(0), y.unsqueeze(0)), dim=0)"
 
 
-def test_a_list_is_as_good_as_a_tuple() -> None:
+def test_lists_match_tuples() -> None:
     for expression in ("torch.cat([x, y], 1)", "torch.cat((x, y), dim=1)", "torch.concat([x, y], 1)"):
         assert texts(expression, "shapes/cat_is_hstack", X, Y) == ["torch.hstack((x, y))"]
 
@@ -405,14 +405,14 @@ def test_rules_that_change_strides_keep_out_where_strides_are_read() -> None:
     assert sites_in(source.replace("view(-1)", "reshape(-1)"), "layout/column_major", X, Y)
 
 
-def test_guards_look_at_every_visit() -> None:
+def test_preconditions_are_checked_for_every_visit() -> None:
     source = HEADER + "def program(x):\n    out = []\n    for t in (x, x.long()):\n        out.append(t / 1)\n"
     source += "        out.append(torch.exp(t))\n    return out\n"
     assert sites_in(source, "dtypes/exponential_in_double", X) == []
     assert any("int64" in r for r in reasons_in(source, "dtypes/exponential_in_double", X))
 
 
-def test_code_that_did_not_run_is_passed_over() -> None:
+def test_code_that_did_not_run_is_not_rewritten() -> None:
     source = HEADER + "def program(x):\n    if x.ndim > 5:\n        return x + 1\n    return x * 2\n"
     assert any("did not run" in r for r in reasons_in(source, "operators/add_function", X))
 

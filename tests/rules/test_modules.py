@@ -252,7 +252,7 @@ def test_loops_that_end_early_are_not_unrolled() -> None:
     assert len(variants(model(modules, loop), "containers/modules_by_index")) == 1
 
 
-def test_what_is_on_a_condition_is_not_hoisted() -> None:
+def test_conditional_expressions_are_not_hoisted() -> None:
     modules = "self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())"
     for forward in ("return self.net(x) if x.sum() > 0 else x", "return [self.net(r) for r in x]"):
         assert "it is evaluated" in refused(model(modules, forward), "containers/sequential_by_loop")

@@ -76,7 +76,7 @@ def test_tails_that_mean_something_else_in_a_function(lines: str, reason: str) -
     assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "statements/outlined_rest")
 
 
-def test_variables_of_the_function_around_stay_within_reach() -> None:
+def test_variables_of_the_enclosing_function_stay_accessible() -> None:
     source = """
     def program(x, y):
         def inner(t):
@@ -125,5 +125,5 @@ def test_private_names_stay_in_their_class() -> None:
         assert "means something else" in misses_in(source, rule)
 
 
-def test_a_lone_statement_is_no_run() -> None:
+def test_single_statement_is_not_outlined() -> None:
     assert "too few" in reasons_in("def program(x, y):\n    a = x\n", "statements/outlined_statements")

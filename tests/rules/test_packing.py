@@ -35,13 +35,13 @@ def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", BEFORE)
-def test_what_comes_before_is_not_overtaken(rule: str) -> None:
+def test_order_of_evaluation_is_kept(rule: str) -> None:
     source = "def program(x, y):\n    z = x.clone()\n    return [z.add_(1), z - y]\n"
     assert "evaluated before it" in reasons_in(source, f"packing/{rule}")
 
 
 @pytest.mark.parametrize("rule", BEFORE)
-def test_what_may_not_run_is_not_evaluated(rule: str) -> None:
+def test_conditionally_evaluated_code_is_not_hoisted(rule: str) -> None:
     source = """
     def program(x, y):
         pick = lambda t: t * 2

@@ -32,7 +32,7 @@ def test_the_state_afterwards_is_the_same(rule: Rule) -> None:
     assert all(torch.equal(a, b) for a, b in zip(states[:half], states[half:], strict=True))
 
 
-def test_what_draws_is_not_put_aside() -> None:
+def test_state_is_not_saved_around_statements_that_draw() -> None:
     for value in ("torch.rand(3) + x", "F.dropout(x, 0.5)", "helper(x)"):
         source = f"{HEADER}def helper(x):\n    return x\n\n\ndef program(x):\n    z = {value}\n    return z\n"
         assert sites_in(source, "randomness/state_*", X) == []
@@ -44,7 +44,7 @@ def test_only_names_are_stored_between_states() -> None:
     assert {s.line for s in sites_in(source, "randomness/state_*", X)} == {4}
 
 
-def test_programs_draw_on_as_before() -> None:
+def test_later_draws_are_unchanged() -> None:
     value = "z + torch.rand(2, 3), torch.randn(2, 3), torch.rand_like(x)"
     source = f"{HEADER}def program(x):\n    z = x * 2\n    return {value}\n"
     rules = "randomness/*,-randomness/permuted_and_back"

@@ -75,7 +75,7 @@ def test_statements_that_depend_on_each_other_keep_their_order(lines: str, reaso
     assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "statements/reordered_statements")
 
 
-def test_an_object_of_the_program_may_remember_the_order() -> None:
+def test_user_objects_keep_the_order_of_calls() -> None:
     source = """
     class Counter:
         def __init__(self):
@@ -161,7 +161,7 @@ def test_shadowed_builtins() -> None:
         assert "means something else" in misses_in(source, f"statements/{rule}")
 
 
-def test_frames_are_not_shown_new_variables() -> None:
+def test_no_variables_are_added_where_frames_are_inspected() -> None:
     source = "def program(x, y):\n    a = x\n    b = y\n    return sorted(locals()), a * b + 2\n"
     for rule in RULES:
         assert rule == "augmented_number" or not variants_of(source, f"statements/{rule}"), rule

@@ -94,7 +94,7 @@ def test_module_tensors_are_no_variables_of_the_function() -> None:
 
 
 @pytest.mark.parametrize("rule", ["held_in_a_cell", "unpacked_from_one", "stored_through_global"])
-def test_nothing_waits_on_the_way(rule: str) -> None:
+def test_yield_is_not_moved(rule: str) -> None:
     source = """
     def program(x, y):
         def rows():
@@ -108,7 +108,7 @@ def test_nothing_waits_on_the_way(rule: str) -> None:
     assert "awaits" in misses_in(source, f"variables/{rule}")
 
 
-def test_a_global_step_is_given_what_it_reads() -> None:
+def test_variable_changed_by_a_call_is_not_stored_in_a_global() -> None:
     source = "def program(x, y):\n    def step():\n        nonlocal x\n        x = x * 2\n        return y\n"
     source += "    z = step() + x\n    return z\n"
     assert "change x in between" in misses_in(source, "variables/stored_through_global")

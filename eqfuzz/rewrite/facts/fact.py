@@ -1,4 +1,4 @@
-"""What was observed of one value: the facts that guards decide on."""
+"""The recorded properties of one value, which preconditions check."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Fact:
 
 
 def fact_of(value: Any) -> Fact:
-    """The fact of a live value; tensors are read, not kept."""
+    """The fact of a live value; tensors are read, not stored."""
     if type(value) in (torch.Tensor, torch.nn.Parameter):
         return _of_tensor(value)
     if value is None:
@@ -122,7 +122,9 @@ def _of_tensor(tensor: torch.Tensor) -> Fact:
         return Fact("tensor inside a function transform")  # its values cannot be read
     try:
         tensor.data_ptr()
-    except RuntimeError:  # inside torch.func transforms tensors are wrappers without storage: nothing to be known
+    except (
+        RuntimeError
+    ):  # inside torch.func transforms tensors are wrappers without storage, so that nothing can be read
         return Fact("wrapped tensor")
     values = tensor.detach()
     if is_inside_transform(values):  # a plain tensor, but whatever is computed from it inside jvp or grad is wrapped

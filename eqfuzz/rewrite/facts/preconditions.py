@@ -256,8 +256,8 @@ def no_grad(*names: str) -> Precondition:
 
 def unmutated(*names: str) -> Precondition:
     """Its storage is not written to afterwards, so a copy may stand for a view and a view for a copy."""
-    guard = all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
-    return dataclasses.replace(guard, allows_copies=True)
+    precondition = all_of(names, "left unchanged afterwards", lambda f: not f.mutated, lambda operand: None)
+    return dataclasses.replace(precondition, allows_copies=True)
 
 
 def value_in(name: str, *values: object) -> Precondition:

@@ -1,4 +1,4 @@
-"""Guards over shapes, dimensions and strides."""
+"""Preconditions on shapes, dimensions and strides."""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ def disagreement(rule: Rule, left: Run, right: Run, values: Values, seed: int = 
     problem = difference(rule, a, b, values, left)
     if problem is not None:
         return problem
-    if not any(guard.allows_copies for guard in rule.where):
+    if not any(precondition.allows_copies for precondition in rule.where):
         shared, now = _shares(a, mine), _shares(b, theirs)
         if shared != now:
-            return f"shares memory with {_listed(now)}, not with {_listed(shared)}: needs the guard `unmutated`"
+            return f"shares memory with {_listed(now)}, not with {_listed(shared)}: needs the precondition `unmutated`"
     for name, value in mine.items():
         if isinstance(value, torch.Tensor) and not same_bits(value.detach(), theirs[name].detach()):
             return f"{name} was changed otherwise"

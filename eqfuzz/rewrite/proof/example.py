@@ -1,4 +1,4 @@
-"""Examples: small programs on which a rule is proved, and what their parameters may be."""
+"""Examples: small programs on which a rule is proved, with the sorts of their parameters."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _HEADER = {
     "nn": "import torch.nn as nn",
     "F": "import torch.nn.functional as F",
 }
-"""What an example may use without importing it, as people write it."""
+"""Modules that an example may use without importing them, with their imports."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Example:
-    """A program whose parameters are described by sorts (see ``sorts.SORTS``) and guards.
+    """A program whose parameters are described by sorts (see ``sorts.SORTS``) and preconditions.
 
     ``run`` computes its result on operands by parameter name; ``keeps_operands`` says that it cannot change them.
     """
 
     program: Program
     sorts: dict[str, str]
-    guards: tuple[Precondition, ...]
+    preconditions: tuple[Precondition, ...]
     run: Run
     keeps_operands: bool
 

@@ -1,4 +1,4 @@
-"""Drawing operands that a rule admits: what the rule's own test runs on."""
+"""Draw operands that a rule admits, for its proof."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from eqfuzz.rewrite.proof.example import Example
 from eqfuzz.rewrite.site import fits_sort
 
 ALL_DTYPES = (*FLOATS, *INTEGERS, torch.bool, *COMPLEXES)
-"""The dtypes that operands are drawn from where no guard narrows them."""
+"""The dtypes that operands are drawn from where no precondition narrows them."""
 
 TRIES = 200
 
 _SPECIALS = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"), 1e-40, -1e-40, 1e30, -1e30)
 _ZEROS = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0)
 _REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, NotImplementedError)
-"""What eager raises when a left side does not take the operands drawn: draw again."""
+"""Exceptions of eager for operands that a left side does not accept; others are drawn then."""
 
 
 def draw(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype] | None = None) -> dict[str, Any] | None:
-    """Live operands by parameter name that meet the sorts and guards and that the program takes in eager.
+    """Live operands by parameter name that meet the sorts and preconditions and that the program accepts in eager.
 
-    ``dtypes`` restricts tensors where the guards leave a choice. The same ``rng`` state gives the same operands. None
-    when nothing fits in TRIES tries.
+    ``dtypes`` restricts tensors where the preconditions leave a choice. The same ``rng`` state gives the same
+    operands. None when nothing fits in TRIES tries.
     """
     for _ in range(TRIES):
         operands = _propose(example, rng, dtypes or ALL_DTYPES)
@@ -42,7 +42,7 @@ def draw(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype] | N
 
 
 def admitted(example: Example, values: dict[str, Any]) -> bool:
-    """Whether the example takes these operands: sorts, guards and an eager run."""
+    """Whether the example accepts these operands: sorts, preconditions and an eager run."""
     visit: dict[str, Fact] = {name: fact_of(value) for name, value in values.items()}
     if not all(fits_sort(visit[name], sort) for name, sort in example.sorts.items()):
         return False
@@ -51,7 +51,7 @@ def admitted(example: Example, values: dict[str, Any]) -> bool:
     except _REFUSALS:
         return False
     visit["result"] = fact_of(result)
-    return all(guard.check(visit) is None for guard in example.guards)
+    return all(precondition.check(visit) is None for precondition in example.preconditions)
 
 
 def _propose(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype]) -> Operands:
@@ -65,8 +65,8 @@ def _propose(example: Example, rng: random.Random, dtypes: Sequence[torch.dtype]
         operand.strided = rng.random() < 0.4
         operand.requires_grad = rng.random() < 0.4
         operands[name] = operand
-    for guard in example.guards:
-        guard.propose(operands, rng)
+    for precondition in example.preconditions:
+        precondition.propose(operands, rng)
     return operands
 
 
@@ -160,7 +160,7 @@ def _values(
     values = np.asarray(generator.uniform(operand.low, operand.high, shape))
     if operand.integers_only or 0.5 < style < 0.65:
         values = np.clip(np.round(values), np.ceil(operand.low), np.floor(operand.high))
-    # Also where specials are not asked for: the guards must be able to refuse them.
+    # Also where specials are not asked for: the preconditions must be able to refuse them.
     pool = _SPECIALS if style < (0.4 if operand.special else 0.1) else _ZEROS if style < 0.5 else ()
     if pool:
         values = np.where(generator.random(shape) < 0.3, generator.choice(np.array(pool), shape), values)

@@ -50,9 +50,11 @@ class Equation:
         self._order = list(dict.fromkeys(_free_parameters(self.left, self.parameters)))
         missing = self.parameters - set(self._order)
         if missing:
-            raise RuleError(f"{rule.name}: {', '.join(sorted(missing))} stands on one side only: cannot be bound")
+            raise RuleError(f"{rule.name}: {', '.join(sorted(missing))} occurs on one side only and cannot be bound")
         if self.template.conditional:
-            raise RuleError(f"{rule.name}: the right side evaluates its operands conditionally; put it into a guard")
+            raise RuleError(
+                f"{rule.name}: the right side evaluates its operands conditionally; use a precondition instead"
+            )
         if self.template.stores:
             raise RuleError(f"{rule.name}: the right side stores a name; it may be one of the program's")
 

@@ -1,4 +1,4 @@
-"""A rule: an executable equation, or a generator, with guards and a declared exactness."""
+"""A rule: an executable equation or a generator, with preconditions and a declared exactness."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eqfuzz.rewrite.rules.sorts import SORTS, sort_named_by
 
 
 class Exactness(StrEnum):
-    """How equal both sides of a rule are."""
+    """How closely both sides of a rule agree."""
 
     BITWISE = "bitwise"
     ULP = "ulp"
@@ -38,7 +38,7 @@ class RuleError(Exception):
 class Rule:
     """``name`` is ``family/function``; ``sorts`` maps each parameter of an equation to what it may bind.
 
-    A generator has no such parameters: ``nodes`` are the libcst classes that it is offered, and ``examples`` the
+    A generator has no such parameters: ``nodes`` are the libcst classes that it handles, and ``examples`` the
     programs that it is proved on, whose parameters ``where`` describes (see ``eqfuzz.rewrite.rules.generator``).
 
     ``gradients`` says that both sides have equal gradients; ``layout`` that the rewrite changes how later float
@@ -140,7 +140,7 @@ def _nodes(function: Callable[..., Any], place: str) -> tuple[type[cst.CSTNode],
     annotated = get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     classes = tuple(c for c in annotated if isinstance(c, type) and issubclass(c, cst.CSTNode))
     if classes and (len(classes) != len(annotated) or len(parameters) != 2):
-        raise RuleError(f"{place}: a generator takes a libcst node and the place")
+        raise RuleError(f"{place}: a generator takes a libcst node and a RewriteContext")
     return classes
 
 

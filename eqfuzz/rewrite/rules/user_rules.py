@@ -64,13 +64,12 @@ def _require_sound_declaration(rule: Rule) -> None:
             f"{place_of(rule)}: the example is not valid Python: {error.msg} (its line {error.lineno})"
         ) from error
     for example in examples:
-        for guard in rule.where:
-            for name in _names_read(guard):
+        for precondition in rule.where:
+            for name in _names_read(precondition):
                 if name not in example.sorts and name != "result":
                     parameters = ", ".join(example.sorts) or "none"
-                    raise RuleError(
-                        f"{place_of(rule)}: precondition {guard.text!r} reads {name!r}; the parameters: {parameters}"
-                    )
+                    reads = f"precondition {precondition.text!r} reads {name!r}"
+                    raise RuleError(f"{place_of(rule)}: {reads}; the parameters: {parameters}")
 
 
 class _FactRecorder(dict[str, Fact]):
@@ -86,10 +85,10 @@ class _FactRecorder(dict[str, Fact]):
         return self.fact
 
 
-def _names_read(guard: Precondition) -> Iterator[str]:
+def _names_read(precondition: Precondition) -> Iterator[str]:
     for fact in _SAMPLES:
         visit = _FactRecorder(fact)
         # A sample fact may be one that the precondition cannot take; the proof tries it on real ones.
         with contextlib.suppress(Exception):
-            guard.check(visit)
+            precondition.check(visit)
         yield from visit.names

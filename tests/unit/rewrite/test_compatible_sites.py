@@ -38,7 +38,7 @@ def inserting(name):
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_no_site_mentions_a_variable_that_another_renames(first):
+def test_site_that_mentions_a_renamed_variable_is_rejected(first):
     renamed = of("variables/renamed_variable", lambda site: SOURCE[slice(*site.edits[0].span)] == "a")
     pair = [renamed, inserting("a")]
     admitted = SiteSet(SOURCE)
@@ -48,7 +48,7 @@ def test_no_site_mentions_a_variable_that_another_renames(first):
     assert other.admit(inserting("b"))
 
 
-def test_no_site_mentions_a_variable_that_another_deletes():
+def test_site_that_mentions_a_deleted_variable_is_rejected():
     deleted = of("temporaries/deleted_after_last_use", lambda site: "del a" in site.text)
     admitted = SiteSet(SOURCE)
     assert admitted.admit(deleted)
@@ -63,7 +63,7 @@ def test_names_bound_inside_expressions_are_bound_once():
     assert [admitted.admit(site) for site in binding].count(True) == 1
 
 
-def test_strides_do_not_change_where_another_site_reads_them():
+def test_site_that_changes_strides_is_rejected_beside_one_that_reads_them():
     changing = next(site for site in SITES if site.rule.layout and "y.t()" in site.before)
     reading = next(s for s in SITES if ".view(" in s.text and not s.rule.layout and not s.clashes(changing))
     admitted = SiteSet(SOURCE)
@@ -71,7 +71,7 @@ def test_strides_do_not_change_where_another_site_reads_them():
     assert not admitted.admit(reading)
 
 
-def test_insertions_of_one_rule_do_not_pile_up():
+def test_one_insertion_per_rule_is_admitted():
     admitted = SiteSet(SOURCE)
     assert admitted.admit(inserting("b"))
     assert not admitted.admit(inserting("a"))

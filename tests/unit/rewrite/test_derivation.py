@@ -15,13 +15,13 @@ START = original(PROGRAM)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_whole_of_a_walk_is_the_same_program(seed):
+def test_replaying_a_whole_derivation_gives_the_same_program(seed):
     (variant,) = walk(START, study, shipped_rules(), 5, 1, random.Random(seed))
     assert rederive(START, study, RULES, variant.derivation).program.source == variant.program.source
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_single_steps_of_what_was_rewritten_at_once_stand_alone(seed):
+def test_single_steps_can_be_replayed_alone(seed):
     (variant,) = every(START, SITES, 1, random.Random(seed))
     for step in variant.derivation:
         alone = rederive(START, study, RULES, [step])
@@ -41,7 +41,7 @@ def test_step_without_a_place_raises(step, message):
         rederive(START, study, RULES, [step])
 
 
-def test_of_places_that_read_the_same_the_nearest_is_taken():
+def test_step_is_replayed_at_the_nearest_place_with_its_text():
     by_rule = [s for s in SITES if sum(t.rule is s.rule and t.before == s.before for t in SITES) > 1]
     for site in by_rule[:10]:
         step = RewriteStep.at(site)

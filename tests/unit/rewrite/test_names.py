@@ -34,7 +34,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_it_agrees_with_the_symbol_table(text: str) -> None:
+def test_names_agree_with_the_symbol_table(text: str) -> None:
     """As a function body: what it binds is stored; what it or what is inside it takes from outside is read."""
     body = "\n".join(f"    {line}" for line in text.splitlines())
     (function,) = symtable.symtable(f"def scope():\n{body}\n", "<test>", "exec").get_children()

@@ -47,7 +47,7 @@ def test_functions_in_python_have_their_own_parameters() -> None:
 @pytest.mark.parametrize(
     "path", ["torch.nothing", "torch.Tensor", "torch.float32", "math.sqrt", "torch.zeros", "torch.Tensor.to", "torch"]
 )
-def test_what_is_no_operator_of_tensors_is_unknown(path: str) -> None:
+def test_functions_without_tensors_are_no_operators(path: str) -> None:
     assert operator_at(path) is None
 
 
@@ -65,7 +65,7 @@ def test_views_and_writes_are_not_fresh() -> None:
     assert fresh == {"torch.exp": True, "torch.t": False, "torch.Tensor.add_": False}
 
 
-def test_out_is_known_by_trying() -> None:
+def test_out_variants_are_detected_by_calling() -> None:
     one = frozenset({("input", "Tensor")})
     assert takes_out("torch.exp", one)
     assert not takes_out("torch.relu", one)  # there is such an overload, and no such binding
@@ -88,7 +88,7 @@ def test_out_is_known_by_trying() -> None:
         ("torch.Tensor.view", "torch.Tensor.view"),
     ],
 )
-def test_one_name_stands_for_all(path: str, wanted: str) -> None:
+def test_aliases_have_one_canonical_name(path: str, wanted: str) -> None:
     assert canonical(path) == wanted
 
 
@@ -107,7 +107,7 @@ def test_one_name_stands_for_all(path: str, wanted: str) -> None:
         ("torch.norm", "torch.linalg.vector_norm"),
     ],
 )
-def test_functions_that_do_the_same_only_sometimes_are_two(one: str, other: str) -> None:
+def test_functions_that_differ_on_some_arguments_are_no_aliases(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)
 
 
@@ -121,7 +121,7 @@ def test_the_names_of_a_function() -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_the_table_of_names_is_what_this_torch_does() -> None:
+def test_alias_table_matches_the_installed_torch() -> None:
     script = "import json; from eqfuzz.rewrite import aliases; print(json.dumps(aliases.measure()))"
     # In a process of its own: what earlier tests did to torch's dispatch shows in the measurement.
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -130,7 +130,7 @@ def test_the_table_of_names_is_what_this_torch_does() -> None:
     assert there.items() <= measured.items()
 
 
-def test_some_names_of_the_table_are_what_this_torch_does() -> None:
+def test_sample_of_the_alias_table_matches_the_installed_torch() -> None:
     table = aliases.written()
     for name in list(table)[::9]:
         if operator_at(name) is not None and operator_at(table[name]) is not None:

@@ -186,7 +186,7 @@ def test_plain_tensors_inside_transforms_do_not_stop_the_probe(call: str):
             assert not any(fact.is_tensor for fact in facts.at(expression.span))
 
 
-def test_an_object_may_answer_for_its_class_in_its_own_code():
+def test_probe_keeps_an_overridden_class_attribute():
     source = textwrap.dedent("""
         class StandIn:
             def __init__(self, value):

@@ -50,14 +50,14 @@ def test_each_makes_one_rewrite_per_variant_and_families_alternate():
     assert len({v.program.source for v in variants}) == 6
 
 
-def test_limit_zero_means_all_and_nothing_comes_twice():
+def test_limit_zero_gives_all_variants_once():
     variants = each(original(PROGRAM), SITES, 0, random.Random(3))
     sources = [v.program.source for v in variants]
     assert len(sources) == len(set(sources)) > 50
     assert PROGRAM.source not in sources
 
 
-def test_the_seed_decides():
+def test_same_seed_gives_the_same_variants():
     def sources(seed):
         return [v.program.source for v in each(original(PROGRAM), SITES, 8, random.Random(seed))]
 
@@ -70,7 +70,7 @@ def test_every_rewrites_many_places_at_once():
     assert torch.equal(run(variant), run(original(PROGRAM)))
 
 
-def test_walks_have_the_depth_asked_for_and_compose_exactness():
+def test_walks_have_the_requested_depth_and_compose_exactness():
     walks = list(walk(original(PROGRAM), study, shipped_rules(), 4, 3, random.Random(0)))
     assert [len(v.derivation) for v in walks] == [4, 4, 4]
     effects = {rule.name: rule.effect for rule in shipped_rules()}
@@ -96,7 +96,7 @@ def test_a_derivation_ends_at_a_program_that_does_not_run():
         list(walk(walks[0], broken, shipped_rules(), 4, 2, random.Random(0)))
 
 
-def test_a_generator_s_state_stays_contiguous():
+def test_state_of_a_generator_stays_contiguous():
     source = SOURCE.replace("z = torch.relu", "torch.set_rng_state(torch.get_rng_state())\n    z = torch.relu")
     start = original(recognise(source, "seed.py"))
     assert not any(site.rule.layout for site in sites_of(*study(start), shipped_rules()))

@@ -27,7 +27,7 @@ HEADER = """\
     [
         ("def f(:\n", 8, "not valid Python"),
         ('@rule(exact="bitwise")\ndef r(x, k: "Foo"):\n    return x + k, k + x\n', 8, "unknown sort 'Foo'"),
-        ('@rule(exact="bitwise")\ndef r(x, y):\n    return x + 1, x + y\n', 8, "y stands on one side only"),
+        ('@rule(exact="bitwise")\ndef r(x, y):\n    return x + 1, x + y\n', 8, "y occurs on one side only"),
         ('@rule(exact="bitwise")\ndef r(x):\n    return -x, x if x is None else -x\n', 8, "conditionally"),
         ('@rule(exact="bitwise")\ndef r(loop: cst.For, at):\n    yield "pass"\n', 8, "a generator needs an example"),
         ('@rule(exact="bitwse")\ndef r(x):\n    return -x, x * -1\n', 8, "'bitwse' is not a valid Exactness"),
@@ -45,7 +45,7 @@ def test_faulty_rule_file_is_reported_at_its_line(tmp_path: Path, text: str, lin
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_the_name_of_a_shipped_rule_is_taken(tmp_path: Path) -> None:
+def test_user_rule_cannot_have_the_name_of_a_shipped_rule(tmp_path: Path) -> None:
     path = tmp_path / "operators.py"
     rule = '@rule(exact="bitwise")\ndef add_function(x, y):\n    return x + y, torch.add(x, y)\n'
     path.write_text(textwrap.dedent(HEADER) + rule, encoding="utf-8")
@@ -54,7 +54,7 @@ def test_the_name_of_a_shipped_rule_is_taken(tmp_path: Path) -> None:
     assert f"{path}:8: operators/add_function is the name of a rule already" in result.stderr
 
 
-def test_own_rules_may_come_from_a_folder_and_more_than_once(tmp_path: Path) -> None:
+def test_user_rules_load_from_a_folder_and_repeatedly(tmp_path: Path) -> None:
     rule = '@rule(exact="bitwise")\ndef r(x):\n    return -x, torch.neg(x)\n'
     folder = tmp_path / "folder"
     folder.mkdir()
