@@ -112,7 +112,7 @@ def test_campaign_finds_fault_learns_and_resumes(tmp_path):
 
     other = eqfuzz("campaign", "--file", file, "--name", "night", "--out", out, "--depth", 3)
     assert other.returncode == 2
-    assert "begun with other settings: rewriting.depth" in other.stderr
+    assert "started with other settings: rewriting.depth" in other.stderr
 
 
 def test_campaign_without_valid_seed_ends_with_one_line(tmp_path):

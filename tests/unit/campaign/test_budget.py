@@ -1,4 +1,4 @@
-"""Which budget ends a campaign, and what a source that costs money changes."""
+"""Budgets that end a campaign, also that of a source that costs money."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def budgeting(budget: Budget, writer: Writer | None = None, counted: Counted | N
         ({"dollars": 0}, Counted(), ""),
     ],
 )
-def test_what_is_spent(limits, counted, spent):
+def test_spent_budget_is_named(limits, counted, spent):
     assert budgeting(Budget(**limits), counted=counted).spent() == spent
 
 
-def test_time_goes_from_the_beginning(monkeypatch):
+def test_time_budget_starts_with_the_monitor(monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     watching = budgeting(Budget(time=60))
@@ -75,11 +75,11 @@ def test_time_goes_from_the_beginning(monkeypatch):
         (Writer("the budget is spent", is_broke=True), "dollars"),
     ],
 )
-def test_why_there_is_no_seed(writer, why):
+def test_reason_for_no_seed(writer, why):
     assert budgeting(Budget(), writer).why_no_seed() == why
 
 
-def test_spent_dollars_end_a_campaign_that_nothing_else_ends():
+def test_spent_dollars_end_a_campaign_without_other_budgets():
     broke = Writer(is_broke=True)
     assert not budgeting(Budget(dollars=1), broke).may_plan()
     assert budgeting(Budget(dollars=1, cells=5), broke).may_plan()
@@ -87,7 +87,7 @@ def test_spent_dollars_end_a_campaign_that_nothing_else_ends():
     assert budgeting(Budget()).may_plan()
 
 
-def test_a_server_that_is_left_alone_is_waited_for():
+def test_campaign_waits_for_a_silent_server():
     assert budgeting(Budget(), Writer(is_silent=True)).is_answer_awaited()
     assert not budgeting(Budget(), Writer()).is_answer_awaited()
     assert not budgeting(Budget()).is_answer_awaited()

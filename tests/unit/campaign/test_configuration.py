@@ -1,4 +1,4 @@
-"""eqfuzz.toml: read strictly, told where it is wrong, written with comments."""
+"""eqfuzz.toml: strict parsing, messages with the entry, the commented file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def test_the_commented_file_is_the_default(tmp_path):
     (tmp_path / "eqfuzz.toml").write_text(text)
     assert read_configuration(tmp_path / "eqfuzz.toml") == Configuration()
     bare = "\n".join(line[2:] if "=" in line and line.startswith("# ") else line for line in text.splitlines())
-    told = tomllib.loads(
+    message = tomllib.loads(
         "\n".join(line for line in bare.splitlines() if not line.endswith("= ...") and line[:1] != "#")
     )
-    assert from_tables(told, "here") == Configuration()
+    assert from_tables(message, "here") == Configuration()
 
 
 def test_paths_are_relative_to_the_file(tmp_path):
@@ -36,13 +36,13 @@ def test_paths_are_relative_to_the_file(tmp_path):
     assert read_configuration(tmp_path / "c.toml").sources.seeds == (tmp_path / "s", Path("/abs"))
 
 
-def test_durations_may_be_words():
-    found = from_tables({"budget": {"time": "1h30m"}, "compiling": {"timeout": "10s"}}, "here")
-    assert (found.budget.time, found.compiling.timeout) == (5400, 10)
+def test_durations_may_have_units():
+    configuration = from_tables({"budget": {"time": "1h30m"}, "compiling": {"timeout": "10s"}}, "here")
+    assert (configuration.budget.time, configuration.compiling.timeout) == (5400, 10)
 
 
 @pytest.mark.parametrize(
-    ("tables", "told"),
+    ("tables", "message"),
     [
         ({"budgte": {}}, "budgte: unknown key, did you mean 'budget'?"),
         ({"budget": {"cels": 3}}, "budget.cels: unknown key, did you mean 'cells'?"),
@@ -52,32 +52,32 @@ def test_durations_may_be_words():
         ({"seed": "x"}, "seed:"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tables, told):
+def test_message_names_the_invalid_entry(tables, message):
     with pytest.raises(InvalidConfiguration, match=r"^c\.toml: ") as raised:
         from_tables(tables, "c.toml")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("seed = ", "not valid TOML"), (b"\xff", "not UTF-8"), (None, "cannot be read")]
+    ("text", "message"), [("seed = ", "not valid TOML"), (b"\xff", "not UTF-8"), (None, "cannot be read")]
 )
-def test_a_file_that_cannot_be_read_is_told(tmp_path, text, told):
+def test_unreadable_file_is_reported(tmp_path, text, message):
     path = tmp_path / "c.toml"
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InvalidConfiguration, match=told):
+    with pytest.raises(InvalidConfiguration, match=message):
         read_configuration(path)
 
 
-def test_flags_change_entries_and_budgets_do_not_last():
+def test_flags_change_entries_and_budgets_may_change():
     base = from_tables({"seed": 3, "budget": {"cells": 5}}, "here")
     other = changed(base, {"": {"seed": 4}, "budget": {"cells": 9}, "rewriting": {"depth": 2}}, "options")
     assert (other.seed, other.budget.cells, other.rewriting.depth) == (4, 9, 2)
     assert differences(base.lasting(), other.lasting()) == ["rewriting.depth", "seed"]
 
 
-def test_what_an_earlier_version_kept_may_lack_what_it_did_not_know():
+def test_settings_of_an_earlier_version_get_defaults():
     now = Configuration().lasting()
     earlier = {name: entries for name, entries in now.items() if name != "model"}
     earlier["sources"] = {name: entry for name, entry in now["sources"].items() if name != "unsafe"}
@@ -86,7 +86,7 @@ def test_what_an_earlier_version_kept_may_lack_what_it_did_not_know():
     assert completed({"gone": 1}) == {"gone": 1}
 
 
-def test_how_a_model_is_reached_may_change():
+def test_access_to_a_model_may_change():
     one = from_tables({"model": {"name": "m", "base_url": "http://a:1/v1", "key_env": "A"}}, "here")
     other = from_tables({"model": {"name": "m", "base_url": "http://b:2/v1", "price": "0,0"}}, "here")
     assert one.lasting() == other.lasting() != Configuration().lasting()

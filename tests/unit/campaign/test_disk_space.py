@@ -1,4 +1,4 @@
-"""What killed campaigns leave behind is removed, what others work on is not."""
+"""Leftovers of killed campaigns are removed, files in use are not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from eqfuzz.campaign.engine.disk_space import remove_leftovers
 
 
-def test_old_leftovers_go(tmp_path: Path) -> None:
+def test_only_old_leftovers_are_removed(tmp_path: Path) -> None:
     old = [tmp_path / "tmp" / "case-a", tmp_path / "findings" / ".0123456789-x"]
     new = [tmp_path / "tmp" / "case-b", tmp_path / "findings" / ".9876543210-x"]
     others = [tmp_path / "tmp" / "linker", tmp_path / "findings" / "0123456789", tmp_path / "cache" / "case-c"]

@@ -1,4 +1,4 @@
-"""What steers: novelty is counted once, arms that pay are drawn more, the corpus can be made small."""
+"""Feedback: novelty counts once, rewarded arms are drawn more, the corpus can be reduced."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def entry(program: str, features: set[int], cost: float = 1.0) -> CorpusEntry:
     return CorpusEntry(program, f"{program}.py", program, {}, (), frozenset(features), cost)
 
 
-def test_a_feature_counts_for_whoever_comes_first():
-    known = ReachedFeatures({1}, {}, set())
-    first = known.add_outcome(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
-    again = known.add_outcome(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
+def test_feature_counts_for_the_first_item():
+    reached = ReachedFeatures({1}, {}, set())
+    first = reached.add_outcome(item(0), outcome(features={"0": [1, 2], "1": [2, 3]}), "cpu")
+    again = reached.add_outcome(item(1), outcome(features={"0": [1, 2, 3]}), "cpu")
     assert first.features == {0: {2}, 1: {3}}
     assert first.reward == 2
     assert again.reward == 0
@@ -38,35 +38,35 @@ def test_a_feature_counts_for_whoever_comes_first():
 
 
 def test_lines_and_buckets_count_once():
-    known = ReachedFeatures(set(), {"a.py": b"\x06"}, {"old"})
-    told = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
-    found = known.add_outcome(item(), told, "cells")
-    assert (found.lines, found.buckets, found.cost) == (2, 1, 3.0)
-    assert known.line_count() == 4
-    assert known.bitmaps()["a.py"] == b"\x0e"
-    assert known.add_outcome(item(), told, "cells").reward == 0
+    reached = ReachedFeatures(set(), {"a.py": b"\x06"}, {"old"})
+    result = outcome(lines={"a.py": "e", "b.py": "1"}, buckets=["old", "new"])
+    added = reached.add_outcome(item(), result, "cells")
+    assert (added.lines, added.buckets, added.cost) == (2, 1, 3.0)
+    assert reached.line_count() == 4
+    assert reached.bitmaps()["a.py"] == b"\x0e"
+    assert reached.add_outcome(item(), result, "cells").reward == 0
 
 
 def test_the_seed_and_the_variants_that_reach_something_enter_the_corpus():
     result = outcome(features={"0": [1], "2": [2]}, rules={"1": ["x/a"], "2": ["y/b"]}, texts={"2": "ab12"})
     one = ReachedFeatures(set(), {}, set()).add_outcome(item(), result, "cpu")
-    kept = corpus_entries(one, result)
-    assert [(e.program, e.name, e.rules) for e in kept] == [
+    entries = corpus_entries(one, result)
+    assert [(e.program, e.name, e.rules) for e in entries] == [
         ("digest0", "seed0.py", ()),
         ("ab12", "corpus/ab12.py", ("y/b",)),
     ]
 
 
-def test_arms_earn_by_what_their_items_brought():
-    known = ReachedFeatures(set(), {}, set())
+def test_arms_are_rewarded_for_new_features():
+    reached = ReachedFeatures(set(), {}, set())
     rich = outcome(features={"0": [1, 2], "1": [3]}, rules={"1": ["forms/a"], "2": ["layout/b"]})
     poor = outcome(features={"0": [1]}, cpu_seconds=6.0)
-    told = [rich, poor]
+    outcomes = [rich, poor]
     yields = [
-        known.add_outcome(item(0, "template:a"), rich, "cpu"),
-        known.add_outcome(item(1, "template:b"), poor, "cpu"),
+        reached.add_outcome(item(0, "template:a"), rich, "cpu"),
+        reached.add_outcome(item(1, "template:b"), poor, "cpu"),
     ]
-    arms = arm_results(yields, told)
+    arms = arm_results(yields, outcomes)
     reward_a, cost_a, _ = arms["source", "template:a"]
     reward_b, cost_b, _ = arms["source", "template:b"]
     assert reward_a > reward_b == 0
@@ -75,7 +75,7 @@ def test_arms_earn_by_what_their_items_brought():
     assert arms["config", "inductor"][2] == 2
 
 
-def test_an_arm_that_pays_is_drawn_more_and_no_arm_is_forgotten():
+def test_rewarded_arm_is_drawn_more_and_new_arm_is_explored():
     bandit = Bandit([Arm("source", "good", 9.0, 10.0, 10), Arm("source", "bad", 3.0, 10.0, 10)])
     rng = random.Random(1)
     drawn = Counter(bandit.choose("source", ["good", "bad", "never"], rng) for _ in range(1000))
@@ -83,7 +83,7 @@ def test_an_arm_that_pays_is_drawn_more_and_no_arm_is_forgotten():
     assert drawn["never"] > drawn["bad"]
 
 
-def test_what_was_learnt_fades():
+def test_rewards_are_discounted():
     bandit = Bandit([Arm("source", "a", 2.0, 4.0, 5)]).updated(
         {("source", "b"): ArmResult(reward=1.0, cost=1.0, pulls=1)}
     )

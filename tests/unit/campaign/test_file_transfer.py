@@ -1,4 +1,4 @@
-"""What travels between machines arrives whole, once, and tells the paths of where it is."""
+"""Transfer of files between machines: complete, once, with the paths of the receiver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def written(base: Path, folders: dict[str, dict[str, bytes]]) -> list[Path]:
 
 
 @given(folders=FOLDERS)
-def test_what_is_unpacked_is_what_was_packed(tmp_path_factory, folders):
+def test_unpacking_restores_packed_files(tmp_path_factory, folders):
     there, here = tmp_path_factory.mktemp("there"), tmp_path_factory.mktemp("here")
     bundle = pack(there, written(there, folders), {})
     unpack(bundle, here)
@@ -33,7 +33,7 @@ def test_what_is_unpacked_is_what_was_packed(tmp_path_factory, folders):
     assert not folders or {path.name for path in (here / "findings").iterdir()} == set(folders)
 
 
-def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
+def test_existing_folder_is_not_overwritten(tmp_path):
     bundle = pack(tmp_path / "a", written(tmp_path / "a", {"one": {"x": b"new"}, "two": {"y": b"new"}}), {})
     written(tmp_path / "b", {"one": {"x": b"old"}})
     unpack(bundle, tmp_path / "b")
@@ -41,29 +41,29 @@ def test_a_folder_that_is_there_stays_as_it_is(tmp_path):
     assert (tmp_path / "b" / "findings" / "two" / "y").read_bytes() == b"new"
 
 
-def test_paths_are_those_of_the_other_machine(tmp_path):
+def test_paths_in_files_are_renamed(tmp_path):
     node = tmp_path / 'no"de'
-    told = {"kept": str(node / "x"), "rules": [str(node / "0" / "mine.py")]}
-    files = {"finding.json": json.dumps(told).encode(), "replay.txt": f"at {node}/x\n".encode()}
+    content = {"kept": str(node / "x"), "rules": [str(node / "0" / "mine.py")]}
+    files = {"finding.json": json.dumps(content).encode(), "replay.txt": f"at {node}/x\n".encode()}
     bundle = pack(node, written(node, {"one": files}), {str(node / "0"): "/home", str(node): "/out"})
     assert json.loads(bundle["findings/one/finding.json"]) == {"kept": "/out/x", "rules": ["/home/mine.py"]}
     assert bundle["findings/one/replay.txt"] == b"at /out/x\n"
 
 
-def test_where_nothing_can_be_written_nothing_stays(tmp_path):
+def test_failed_unpacking_leaves_nothing(tmp_path):
     bundle = {"findings/one/x": b"1", "findings/one/x/y": b"2"}  # a file that is a folder too
     with pytest.raises(OSError):
         unpack(bundle, tmp_path)
     assert list((tmp_path / "findings").iterdir()) == []
 
 
-def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
+def test_configuration_ships_the_files_of_the_user(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "mine.py").write_text("rules")
     (tmp_path / "fault.py").write_text("fault")
-    given = {"rewriting": {"rules_from": ["rules", "fault.py"]}, "compiling": {"preload": "fault.py"}}
-    configuration = from_tables(given, "test")
+    tables = {"rewriting": {"rules_from": ["rules", "fault.py"]}, "compiling": {"preload": "fault.py"}}
+    configuration = from_tables(tables, "test")
     shipped = ShippedConfiguration.of(configuration)
     monkeypatch.chdir("/")
     there, origins = shipped.unpack(tmp_path / "node")
@@ -80,12 +80,12 @@ def test_the_user_s_files_travel_with_the_configuration(tmp_path, monkeypatch):
     }
 
 
-def test_a_file_that_is_not_there_is_an_error(tmp_path):
+def test_missing_file_is_an_error(tmp_path):
     with pytest.raises(OSError):
         ShippedConfiguration.of(from_tables({"compiling": {"preload": str(tmp_path / "none.py")}}, "test"))
 
 
-def test_without_files_nothing_travels(tmp_path):
+def test_configuration_without_files_ships_none(tmp_path):
     there, origins = ShippedConfiguration.of(Configuration()).unpack(tmp_path)
     assert there == Configuration()
     assert origins == {}

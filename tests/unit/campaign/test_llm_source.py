@@ -1,4 +1,4 @@
-"""A campaign's model: what of its configuration cannot be used."""
+"""Configuration of a campaign's model: messages about invalid entries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "message"),
     [
         ({"base_url": "ftp://x"}, "model.base_url: 'ftp://x' is not an address"),
         ({"name": "\n"}, "model.name: '\\n' is not the name of a model"),
@@ -34,15 +34,15 @@ USABLE = {"name": "played", "base_url": "http://127.0.0.1:1/v1", "price": "1,4"}
         ),
     ],
 )
-def test_what_cannot_be_used_is_named_in_one_line(tmp_path, entries, told):
+def test_invalid_entry_is_named_in_one_line(tmp_path, entries, message):
     configuration = from_tables({"model": {**USABLE, **entries}}, "here")
     with pytest.raises(UsageError) as raised:
         llm_request_of(configuration, tmp_path)
-    assert str(raised.value).startswith(told)
+    assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
 
 
-def test_it_is_named_by_its_prompts_and_says_what_it_costs(tmp_path):
+def test_source_is_named_by_prompts_and_reports_its_cost(tmp_path):
     tables = {"model": {**USABLE, "prompts": ["loops", "numpy"]}, "budget": {"dollars": 0.5}}
     request = llm_request_of(from_tables(tables, "here"), tmp_path)
     events: list[Event] = []

@@ -1,4 +1,4 @@
-"""Plans: decided by the seed and what was learnt, each seed drawn as often as the others."""
+"""Plans of epochs: decided by the random seed and by what was learnt."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_files_are_drawn_equally_often_and_invalid_ones_are_not(files, tmp_path)
     assert str(tmp_path / "b.py") not in {item.name for item in planned(configuration, [files], drawn=drawn)}
 
 
-def test_without_a_seed_there_is_nothing_to_do(files, tmp_path):
+def test_plan_without_a_seed_is_refused(files, tmp_path):
     drawn = DrawHistory(Counter(), frozenset(str(path) for path in tmp_path.iterdir()))
     with pytest.raises(NothingToDo):
         planned(Configuration(), [files], drawn=drawn)
@@ -69,15 +69,15 @@ def test_feedback_steers_and_can_be_off(files, tmp_path):
     assert not any(item.options.favoured for item in uniform)
 
 
-def test_what_is_known_of_a_program_goes_with_it(files):
+def test_confirmed_symptoms_are_options_of_the_item(files):
     symptom = ("cpu", "inductor", "wrong-result", "output[0]")
     items = planned(Configuration(), [files], met={digest("# a\n"): {symptom}})
     assert all(item.options.met == (symptom,) for item in items)
 
 
-def test_the_corpus_gives_what_it_keeps():
-    kept = [CorpusEntry(f"d{n}", f"n{n}.py", "", {}, (), frozenset({n}), 1.0) for n in range(3)]
-    source = CorpusSeeds(kept, lambda digest: f"# {digest}\n")
+def test_corpus_gives_its_entries():
+    entries = [CorpusEntry(f"d{n}", f"n{n}.py", "", {}, (), frozenset({n}), 1.0) for n in range(3)]
+    source = CorpusSeeds(entries, lambda digest: f"# {digest}\n")
     drawn = [source.draw(random.Random(n), n, NOTHING) for n in range(20)]
     assert {seedling.text for seedling in drawn if seedling} <= {"# d0\n", "# d1\n", "# d2\n"}
     assert len({seedling.name for seedling in drawn if seedling}) > 1

@@ -1,4 +1,4 @@
-"""What a Ray cluster is asked for, and what is told where there is none."""
+"""Resources that are requested from a Ray cluster, and messages where there is none."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def test_workers_by_resource(resources, devices, jobs, expected):
 
 
 @pytest.mark.parametrize(
-    ("resources", "devices", "jobs", "told"),
+    ("resources", "devices", "jobs", "message"),
     [
         ({"CPU": 8.0}, ("cuda",), 0, "has no GPU"),
         ({}, ("cpu",), 0, "has no CPU"),
         ({"CPU": 64.0}, ("cpu",), 0, "set feedback.epoch to 32 or more, or --jobs 32 or less"),
     ],
 )
-def test_a_cluster_that_does_not_fit(resources, devices, jobs, told):
-    with pytest.raises(UsageError, match=told):
+def test_a_cluster_that_does_not_fit(resources, devices, jobs, message):
+    with pytest.raises(UsageError, match=message):
         shares(resources, configured(devices), jobs)
 
 
-def test_without_ray_one_line_says_what_to_install(monkeypatch, tmp_path):
+def test_message_without_ray_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"^--executor ray: .*pip install 'eqfuzz\[ray\]'$"):
         RayExecutor(configured(), tmp_path, 1, "")
@@ -57,14 +57,14 @@ def free_port() -> int:
         return bound.getsockname()[1]
 
 
-def test_an_address_where_nothing_answers_is_told_at_once(tmp_path: Path) -> None:
+def test_address_without_a_cluster_is_refused_at_once(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'eqfuzz[ray]'")
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UsageError, match=f"^--ray-address: nothing answers at {address}: "):
         RayExecutor(configured(), tmp_path, 1, address)
 
 
-def test_an_address_that_is_none_is_told(tmp_path: Path) -> None:
+def test_invalid_address_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'eqfuzz[ray]'")
     with pytest.raises(UsageError, match=r"^--ray-address nonsense: [^\n]+$"):
         RayExecutor(configured(), tmp_path, 1, "nonsense")

@@ -1,4 +1,4 @@
-"""What is judged of sampled configurations is on disk at once and comes back with its values."""
+"""Verdicts on sampled configurations are on disk at once, and are read with their values."""
 
 import dataclasses
 import json
@@ -16,25 +16,25 @@ JUDGED = JudgedConfig(
 )
 
 
-def test_values_and_verdict_come_back(tmp_path):
+def test_values_and_verdict_are_restored(tmp_path):
     ConfigState(tmp_path).add(JUDGED)
     assert ConfigState(tmp_path).lookup(JUDGED.key) == JUDGED
     assert [file.name for file in tmp_path.iterdir()] == [FILE]
 
 
-def test_a_later_verdict_takes_the_place_of_an_earlier_one(tmp_path):
+def test_later_verdict_replaces_an_earlier_one(tmp_path):
     state = ConfigState(tmp_path)
     state.add(JUDGED)
     state.add(dataclasses.replace(JUDGED, finding="0123456789"))
-    (told,) = json.loads((tmp_path / FILE).read_text())["judged"]
-    assert told["finding"] == "0123456789"
+    (record,) = json.loads((tmp_path / FILE).read_text())["judged"]
+    assert record["finding"] == "0123456789"
 
 
 @pytest.mark.parametrize(
     "other",
     [{"digest": "abd"}, {"values": {"inductor": {}, "dynamo": {}}}, {"under": {"torch": "2.14.0", "seed": 0}}],
 )
-def test_other_circumstances_are_another_question(tmp_path, other):
+def test_verdict_depends_on_the_circumstances(tmp_path, other):
     state = ConfigState(tmp_path)
     state.add(JUDGED)
     assert state.lookup(dataclasses.replace(JUDGED, **other).key) is None
@@ -42,7 +42,7 @@ def test_other_circumstances_are_another_question(tmp_path, other):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"judged": [{"seed": 1}]}'])
-def test_a_broken_file_is_told_in_one_line(tmp_path, text):
+def test_broken_file_is_reported_in_one_line(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(BadState) as caught:
         ConfigState(tmp_path)
@@ -50,7 +50,7 @@ def test_a_broken_file_is_told_in_one_line(tmp_path, text):
     assert FILE in str(caught.value)
 
 
-def test_another_build_of_torch_is_another_question(tmp_path, monkeypatch):
+def test_verdict_depends_on_the_build_of_torch(tmp_path, monkeypatch):
     keys = set()
     for release in (Release("2.15.0", "cpu"), Release("2.15.0", "cu132"), Release("2.16.0", "cpu")):
         monkeypatch.setattr("eqfuzz.commands.fuzz_configs.this_release", lambda release=release: release)

@@ -1,4 +1,4 @@
-"""Invalid seeds: grouped by reason; many invalid ones among those that come with eqfuzz break the run."""
+"""Invalid seeds are grouped by reason; many invalid shipped ones mean a broken installation."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ SHIPPED = sorted((folder("seeds") / "handwritten").rglob("*.py"))
 AUTOGRAD = "raises in eager: RuntimeError: Unable to handle autograd's threading"
 
 
-def grouped(*told: tuple[str, str]) -> list[InvalidReason]:
+def grouped(*seeds: tuple[str, str]) -> list[InvalidReason]:
     """Groups of the seeds and what is wrong with each, handed over in the opposite order."""
-    invalid = InvalidSeeds()
-    for index, (seed, reason) in reversed(list(enumerate(told))):
-        invalid.add(index, seed, str(InvalidSeed(seed, reason)))
-    return invalid.reasons()
+    collected = InvalidSeeds()
+    for index, (seed, reason) in reversed(list(enumerate(seeds))):
+        collected.add(index, seed, str(InvalidSeed(seed, reason)))
+    return collected.reasons()
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,17 @@ def test_the_largest_group_comes_first_then_the_order_of_the_seeds() -> None:
     assert [(group.reason, group.count) for group in groups] == [(AUTOGRAD, 2), ("no inputs", 1), ("no program", 1)]
 
 
-def test_a_reason_is_told_as_it_is_where_all_seeds_have_the_very_same() -> None:
+def test_identical_reasons_are_reported_unchanged() -> None:
     [group] = grouped(*((f"{number}.py", "takes 3 of `these`") for number in range(9)))
     assert group.reason == "takes 3 of `these`"
     assert (group.count, group.seeds) == (9, ["0.py", "1.py", "2.py", "3.py", "4.py"])
 
 
 def test_the_line_stays_with_the_place() -> None:
-    invalid = InvalidSeeds()
-    invalid.add(0, "a.py", str(InvalidSeed("a.py", "not valid Python", 3)))
-    invalid.add(1, "b.py", str(InvalidSeed("b.py", "not valid Python", 70)))
-    assert invalid.reasons() == [
+    collected = InvalidSeeds()
+    collected.add(0, "a.py", str(InvalidSeed("a.py", "not valid Python", 3)))
+    collected.add(1, "b.py", str(InvalidSeed("b.py", "not valid Python", 70)))
+    assert collected.reasons() == [
         InvalidReason(reason="not valid Python", count=2, seeds=["a.py", "b.py"], place="a.py:3")
     ]
 
@@ -106,27 +106,27 @@ def test_a_long_reason_is_one_short_line() -> None:
 
 
 def test_the_summary_has_the_reasons_and_how_many_there_are() -> None:
-    tally = RunCounters()
+    counters = RunCounters()
     for index in range(4):
-        tally.count_event(SeedStarted(index=index, seed=f"{index}.py"))
+        counters.count_event(SeedStarted(index=index, seed=f"{index}.py"))
         if index:
-            tally.count_event(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
-        tally.count_event(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
-    summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
-    told = json.loads(json.dumps(summary.to_json()))
-    assert told["invalid"] == 3
-    assert told["invalid_reasons"] == [
+            counters.count_event(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
+        counters.count_event(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
+    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    printed = json.loads(json.dumps(summary.to_json()))
+    assert printed["invalid"] == 3
+    assert printed["invalid_reasons"] == [
         {"reason": AUTOGRAD, "count": 3, "seeds": ["1.py", "2.py", "3.py"], "place": "1.py"}
     ]
 
 
 def broken(tried: int, invalid: int, seeds: list[Path] = SHIPPED) -> list[str]:
-    told = InvalidSeeds()
+    collected = InvalidSeeds()
     for index, seed in enumerate(seeds[:tried]):
-        told.add_tried(str(seed))
+        collected.add_tried(str(seed))
         if index < invalid:
-            told.add(index, str(seed), f"{seed}: {AUTOGRAD}")
-    return told.broken_installation("2.99")
+            collected.add(index, str(seed), f"{seed}: {AUTOGRAD}")
+    return collected.broken_installation("2.99")
 
 
 @pytest.mark.parametrize(
@@ -138,26 +138,26 @@ def test_an_installation_is_broken_where_more_than_a_tenth_of_ten_shipped_seeds_
     assert bool(broken(tried, invalid)) == is_broken
 
 
-def test_a_broken_installation_is_told_with_its_most_frequent_reason_and_torch() -> None:
-    told = InvalidSeeds()
+def test_broken_installation_names_the_most_frequent_reason_and_torch() -> None:
+    collected = InvalidSeeds()
     for index, seed in enumerate(map(str, SHIPPED[:12])):
-        told.add_tried(seed)
-        told.add(index, seed, f"{seed}: {'no inputs' if index < 5 else AUTOGRAD}")
+        collected.add_tried(seed)
+        collected.add(index, seed, f"{seed}: {'no inputs' if index < 5 else AUTOGRAD}")
     for index in range(20, 40):  # of the user's own: not the installation's fault
-        told.add_tried(f"{index}.py")
-        told.add(index, f"{index}.py", f"{index}.py: no program")
-    [line] = told.broken_installation("2.99")
+        collected.add_tried(f"{index}.py")
+        collected.add(index, f"{index}.py", f"{index}.py: no program")
+    [line] = collected.broken_installation("2.99")
     assert line.startswith("this installation is broken: 12 of 12 shipped seeds are invalid with torch 2.99, 7 of them")
     assert line.endswith(f"{SHIPPED[5]}: {AUTOGRAD}")
 
 
 def test_a_seed_that_is_drawn_again_counts_once_for_the_installation() -> None:
-    told = InvalidSeeds()
+    collected = InvalidSeeds()
     for index, seed in enumerate([*SHIPPED[:20], *[SHIPPED[0]] * 9]):
-        told.add_tried(str(seed))
+        collected.add_tried(str(seed))
         if seed == SHIPPED[0]:
-            told.add(index, str(seed), f"{seed}: {AUTOGRAD}")
-    assert (len(told), told.broken_installation("2.99")) == (10, [])
+            collected.add(index, str(seed), f"{seed}: {AUTOGRAD}")
+    assert (len(collected), collected.broken_installation("2.99")) == (10, [])
 
 
 def test_seeds_are_shipped_by_any_name_of_theirs_and_copies_are_not(
@@ -190,16 +190,16 @@ def mutate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., obj
 
 
 @pytest.mark.parametrize("options", [(), ("--quiet",), ("--format", "json")])
-def test_a_run_on_a_broken_installation_says_so_and_exits_with_3(mutate, options: tuple[str, ...]) -> None:
+def test_run_on_a_broken_installation_exits_with_3(mutate, options: tuple[str, ...]) -> None:
     result = mutate(SHIPPED[:12], *options)
     assert result.exit_code == 3, result.output
     assert len(result.stderr.splitlines()) == 1
-    for told in (result.stderr, result.stdout):
-        assert "this installation is broken: 11 of 12 shipped seeds are invalid with torch " in told
-        assert AUTOGRAD in told
+    for text in (result.stderr, result.stdout):
+        assert "this installation is broken: 11 of 12 shipped seeds are invalid with torch " in text
+        assert AUTOGRAD in text
 
 
-def test_a_run_of_seeds_of_ones_own_or_of_changed_programs_says_nothing_of_the_installation(mutate, tmp_path) -> None:
+def test_own_seeds_and_preloads_do_not_break_the_installation(mutate, tmp_path) -> None:
     copies = [tmp_path / f"{number}.py" for number in range(12)]
     for seed, copy in zip(SHIPPED, copies, strict=False):
         shutil.copy(seed, copy)
@@ -237,7 +237,9 @@ class Refusing:
 
 
 @pytest.mark.parametrize(("preload", "is_broken"), [("", True), ("preload.py", False)])
-def test_a_campaign_tells_reasons_and_a_broken_installation(tmp_path: Path, preload: str, is_broken: bool) -> None:
+def test_campaign_reports_invalid_reasons_and_a_broken_installation(
+    tmp_path: Path, preload: str, is_broken: bool
+) -> None:
     changed = {"compiling": {"preload": preload}} if preload else {}
     configuration = from_tables({"seed": 1, "budget": {"cells": 40}, **changed}, "the test")
     (tmp_path / "out").mkdir()
@@ -251,10 +253,10 @@ def test_a_campaign_tells_reasons_and_a_broken_installation(tmp_path: Path, prel
             space=SearchSpace([SeedFiles("folder:seeds", SHIPPED[:20])], ["algebra"], ["inductor"]),
             rules=1,
         )
-        told: list[Event] = []
-        dispatcher = EventDispatcher(CampaignMetrics(), told.append)
+        events: list[Event] = []
+        dispatcher = EventDispatcher(CampaignMetrics(), events.append)
         summary = CampaignLoop(configuration, call, Bucketer(call.out, ()), dispatcher).run()
-    assert told[-1] is summary
+    assert events[-1] is summary
     [reason] = summary.invalid_reasons
     assert (reason.reason, reason.count) == (AUTOGRAD, summary.figures["invalid"])
     assert set(reason.seeds) == {str(seed) for seed in SHIPPED[:3]}

@@ -6,7 +6,7 @@ from eqfuzz.program.formats import read_program
 SOURCE = '"""A seed."""\ndef program(x):\n    return x\ndef inputs(rng):\n    yield (1,)\n'
 
 
-def test_a_kept_variant_is_a_seed_that_knows_its_rules(tmp_path):
+def test_saved_variant_names_its_rules(tmp_path):
     path = keep_variant(tmp_path / "kept", "seeds/some/seed.py", SOURCE, ["a/b", "c/d"])
     assert path.name.startswith("seed-")
     assert read_program(path, str(path)).entry == "program"

@@ -1,4 +1,4 @@
-"""Cells of one seed that show the same are one finding; which those are."""
+"""Cells of one seed with one symptom are one finding."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
             return Verdict(VerdictKind.FLAKY, "not again")
 
     monkeypatch.setattr(seed_run, "FindingConfirmer", Unconfirmed)
-    made = max(number for number, _, _ in cells)
-    variants = (VariantRecord(SOURCE, (), "bitwise"),) * made
+    count = max(number for number, _, _ in cells)
+    variants = (VariantRecord(SOURCE, (), "bitwise"),) * count
     events: list[ChildEvent] = [ProgramRewritten(sites=1, variants=variants, cells=len(cells))]
     events += [CellReport(variant=n, device="cpu", config=config, verdict=v, seconds=1.0) for n, config, v in cells]
     events.append(ChildExit(reason="done", cpu_seconds=1.0))
@@ -81,7 +81,7 @@ def test_another_leaf_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
     assert groups == [[(1, "wrong-result"), (3, "wrong-result")], [(2, "wrong-result")]]
 
 
-def test_the_gravest_of_a_seed_is_confirmed_first(monkeypatch, tmp_path):
+def test_most_severe_symptom_is_confirmed_first(monkeypatch, tmp_path):
     kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_GRADIENT, VerdictKind.WRONG_RESULT
     groups = confirmed(monkeypatch, tmp_path, *(Verdict(kind, "it differs", Evidence(path="x")) for kind in kinds))
     assert [kind for [(_, kind)] in groups] == [str(kind) for kind in reversed(kinds)]
@@ -112,7 +112,7 @@ def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
     return seed_run_of(tmp_path, **changed)._job(recognise(SOURCE, "seeds/some.py")).original_only
 
 
-def test_originals_have_cells_of_their_own(tmp_path):
+def test_originals_have_additional_cells(tmp_path):
     assert own_of(tmp_path) == ("guards", "own-random")
     assert (
         own_of(tmp_path, judging=OracleSettings(steps=0)) == own_of(tmp_path, checks=("metadata",)) == ("own-random",)
@@ -122,12 +122,12 @@ def test_originals_have_cells_of_their_own(tmp_path):
     assert own_of(tmp_path, guard_steps=0, own_random=False) == ()
 
 
-def test_threads_are_for_the_kernels_of_the_cpu(tmp_path):
+def test_several_threads_only_for_kernels_of_the_cpu(tmp_path):
     assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0, devices=("cuda",))) == [1]
     assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0), configs=(BUILT_IN["aot_eager"],)) == [1]
 
 
-def test_what_one_thread_shows_as_well_is_no_finding_of_several(monkeypatch, tmp_path):
+def test_symptom_with_one_thread_is_no_finding_of_several(monkeypatch, tmp_path):
     wrong, other = (
         Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=path)) for path in ("output", "args[0]")
     )
