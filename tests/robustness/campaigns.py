@@ -75,15 +75,15 @@ def configured(folder: Path, *, cells: int) -> Path:
 
 
 class Running:
-    """``eqfuzz campaign`` with ``arguments``; what it says lies in files in ``said``, beside ``out`` by default."""
+    """``eqfuzz campaign`` with ``arguments``; its output is written to files in ``logs``, by default beside ``out``."""
 
-    def __init__(self, out: Path, name: str, *arguments: object, jobs: int = 1, said: Path | None = None) -> None:
+    def __init__(self, out: Path, name: str, *arguments: object, jobs: int = 1, logs: Path | None = None) -> None:
         self.out, self.name = out, name
-        folder = said or out.parent
+        folder = logs or out.parent
         folder.mkdir(parents=True, exist_ok=True)
-        self._said, self._errors = (folder / f"{out.name}-{name}.{stream}" for stream in ("stdout", "stderr"))
+        self._output, self._errors = (folder / f"{out.name}-{name}.{stream}" for stream in ("stdout", "stderr"))
         command = [sys.executable, "-m", "eqfuzz", "campaign", *map(str, arguments)]
-        with self._said.open("w") as output, self._errors.open("w") as errors:
+        with self._output.open("w") as output, self._errors.open("w") as errors:
             self.process = subprocess.Popen(
                 [*command, "--name", name, "--out", str(out), "--jobs", str(jobs), "--format", "json"],
                 stdin=subprocess.DEVNULL,
@@ -98,7 +98,7 @@ class Running:
 
     def events(self) -> list[dict[str, Any]]:
         """Those of this call, as far as it has come."""
-        return [json.loads(line) for line in self._said.read_bytes().split(b"\n")[:-1]]
+        return [json.loads(line) for line in self._output.read_bytes().split(b"\n")[:-1]]
 
     def wait_for(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 400.0) -> bool:
         """Whether an event came that is ``wanted``; False where the campaign ended first."""
@@ -173,13 +173,13 @@ def whole_lines(log: Path) -> bool:
 def left_of(out: Path, seconds: float = 10.0) -> dict[int, str]:
     """The processes with a place below ``out``, command by id, after they have had a while to end; no zombies."""
     end = time.monotonic() + seconds
-    while (found := _alive(out)) and time.monotonic() < end:
+    while (alive := _alive(out)) and time.monotonic() < end:
         time.sleep(0.1)
-    return found
+    return alive
 
 
 def _alive(out: Path) -> dict[int, str]:
-    found: dict[int, str] = {}
+    processes: dict[int, str] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
@@ -188,10 +188,10 @@ def _alive(out: Path) -> dict[int, str]:
             if "State:\tZ" in (entry / "status").read_text():
                 continue
             if str(out).encode() in command or str(out).encode() in (entry / "environ").read_bytes():
-                found[int(entry.name)] = command.decode(errors="replace").replace("\0", " ")
+                processes[int(entry.name)] = command.decode(errors="replace").replace("\0", " ")
         except OSError:
             continue
-    return found
+    return processes
 
 
 _TIMES = frozenset({"seconds", "cpu_seconds", "peak_mb"})
@@ -223,7 +223,7 @@ def kept(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
         assert epoch <= campaign.committed
         is_last = epoch == campaign.committed
         curve = store.curve(campaign.id)[:epoch]
-        told = [
+        outcomes = [
             {"item": dataclasses.asdict(item), **_without(outcome.to_json(), _TIMES)}
             for number in range(1, epoch + 1)
             for item, outcome in store.items.results_of_epoch(campaign.id, number) or ()
@@ -235,7 +235,7 @@ def kept(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
             corpus=[entry.program for entry in corpus],
             features={feature: number for entry in corpus for number, feature in enumerate(sorted(entry.features))},
             lines=store.lines(campaign.id) if is_last else None,
-            outcomes=told,
+            outcomes=outcomes,
             curve=[_without(point, _TIMES) for point in curve],
             arms=[dataclasses.astuple(arm) for arm in store.arms(campaign.id)] if is_last else None,
         )
@@ -253,12 +253,12 @@ def assert_same(one: Kept, other: Kept, *, timing: bool = False) -> None:
         assert (one.lines, one.arms) == (other.lines, other.arms)
 
 
-def _unpruned(kept: Kept) -> list[dict[str, Any]]:
-    return [_without(outcome, _PRUNED) for outcome in kept.outcomes]
+def _unpruned(state: Kept) -> list[dict[str, Any]]:
+    return [_without(outcome, _PRUNED) for outcome in state.outcomes]
 
 
-def _without(given: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if key not in left_out}
+def _without(fields: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in left_out}
 
 
 def undamaged(out: Path, name: str, url: str = "") -> list[str]:

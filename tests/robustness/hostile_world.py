@@ -18,7 +18,7 @@ from eqfuzz.run.messages.job import ChildEvent
 from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
 from eqfuzz.run.processes.pool import Pool
 
-SECRET = "key-that-nobody-may-see"
+SECRET = "key-that-must-stay-secret"
 MARK = "eqfuzz-breach"
 MEMORY_BYTES = GIB
 DISK_BYTES = 64 * MIB
@@ -132,7 +132,7 @@ def stamps(folder: Path | None) -> dict[str, int]:
 
 def processes_with(mark: str) -> list[str]:
     """Command lines and names of processes that contain ``mark``."""
-    found: list[str] = []
+    commands: list[str] = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -140,5 +140,5 @@ def processes_with(mark: str) -> list[str]:
             except (FileNotFoundError, ProcessLookupError):
                 continue
             if mark.encode()[:15] in command and entry.name != str(os.getpid()):
-                found.append(command.decode(errors="replace"))
-    return found
+                commands.append(command.decode(errors="replace"))
+    return commands

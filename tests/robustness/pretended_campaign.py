@@ -90,11 +90,11 @@ class Pretending:
             lines={"ir.py": f"{rng.getrandbits(64):x}"},
         )
         texts = {variant: f"{text}# {rng.random()}\n" for variant in features if variant}
-        found = [self._finding(index, rng.randrange(DEFECTS), text) for _ in range(rng.random() < 0.3)]
+        findings = [self._finding(index, rng.randrange(DEFECTS), text) for _ in range(rng.random() < 0.3)]
         with (self._out / "performed").open("a", encoding="utf-8") as log:
             log.write(f"{item.epoch}/{item.number}\n")
         self._step()
-        return ItemResult(outcome, tuple(found), texts)
+        return ItemResult(outcome, tuple(findings), texts)
 
     def _finding(self, index: int, number: int, text: str) -> FindingReported:
         program = Program(f"seed{number}.py", "pass\n", SeedFormat.EQFUZZ, "program", "program", "inputs(rng)")
@@ -112,10 +112,10 @@ class Pretending:
             environment=FindingEnvironment(),
             fingerprint=f"defect {number % 3}",
         )
-        known = (self._out / "findings" / finding.id).exists()
+        exists = (self._out / "findings" / finding.id).exists()
         folder = write_folder(self._out / "findings", finding, "pass\n", None)
         self._step()
-        return FindingReported(index=index, finding=finding, folder=str(folder), known=known)
+        return FindingReported(index=index, finding=finding, folder=str(folder), known=exists)
 
     def close(self) -> None:
         pass
@@ -128,7 +128,7 @@ def configuration(cells: int) -> Configuration:
 
 @dataclasses.dataclass(frozen=True)
 class Pretended:
-    """One call of a pretended campaign: where it is, how long it goes on, how many slots do items for how long.
+    """One call of a pretended campaign: where it is, how long it runs, how many slots do items for how long.
 
     Items before ``slow_from`` take no time.
     """
@@ -225,14 +225,14 @@ def killed_at(pretended: Pretended, last: int) -> int | None:
             sys.stdout.flush()
             os._exit(code)
     os.close(write)
-    told = os.read(read, 100)
+    text = os.read(read, 100)
     os.close(read)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
         return None
     if status != 0:
         raise SystemExit(f"it ended with status {os.waitstatus_to_exitcode(status)}")
-    return int(told)
+    return int(text)
 
 
 def main() -> None:
@@ -247,20 +247,27 @@ def main() -> None:
     parser.add_argument("--patience", type=float, help="seconds between tries, at most")
     parser.add_argument("--deaths", type=int, help="seed of random moments to be killed at")
     parser.add_argument("--every", type=int, default=150, help="steps between two deaths, on average")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     pretended = Pretended(
-        given.out.absolute(), given.name, given.cells, given.db, given.slots, given.seconds, given.slow_from
+        arguments.out.absolute(),
+        arguments.name,
+        arguments.cells,
+        arguments.db,
+        arguments.slots,
+        arguments.seconds,
+        arguments.slow_from,
     )
-    if given.patience is not None:
-        campaign.RECHECK_SECONDS = retries.MOST_SECONDS = database._BUSY_SECONDS = given.patience
-    if given.deaths is None:
+    if arguments.patience is not None:
+        campaign.RECHECK_SECONDS = retries.MOST_SECONDS = arguments.patience
+        database._BUSY_SECONDS = arguments.patience
+    if arguments.deaths is None:
         causes: list[str] = []
         figures = pretended.run(causes=causes).metrics.figures()
         print(json.dumps({"figures": figures, "waited": causes}))
         return
-    rng = random.Random(given.deaths)
+    rng = random.Random(arguments.deaths)
     deaths = 0
-    while (steps := killed_at(pretended, rng.randint(1, 2 * given.every))) is None:
+    while (steps := killed_at(pretended, rng.randint(1, 2 * arguments.every))) is None:
         deaths += 1
     print(json.dumps({"deaths": deaths, "steps": steps}))
 

@@ -31,7 +31,7 @@ class Said(ChildEvent):
         return self.fields[key]
 
 
-def said(name: str, **fields: Any) -> Said:
+def event_of(name: str, **fields: Any) -> Said:
     return Said(name=name, fields=fields)
 
 
@@ -60,25 +60,25 @@ def good(case: dict[str, Any], emit: Emit) -> None:
 
     emit(StageEntered(stage="eager", seconds=10))
     print("adding")
-    emit(said("sum", value=torch.arange(case["n"]).sum().item(), random=random.random()))
-    emit(said("drawn", value=torch.rand(()).item()))
+    emit(event_of("sum", value=torch.arange(case["n"]).sum().item(), random=random.random()))
+    emit(event_of("drawn", value=torch.rand(()).item()))
 
 
 def echo(case: dict[str, Any], emit: Emit) -> None:
-    emit(said("echo", case=case))
+    emit(event_of("echo", case=case))
 
 
 def read_stdin(case: dict[str, Any], emit: Emit) -> None:
-    emit(said("stdin", text=sys.stdin.read()))
+    emit(event_of("stdin", text=sys.stdin.read()))
 
 
 def look(case: dict[str, Any], emit: Emit) -> None:
-    """Tell what this process sees of its surroundings."""
+    """Report the environment of this process."""
     import torch
 
     preload = sys.modules.get("eqfuzz_preload")
     emit(
-        said(
+        event_of(
             "seen",
             pid=os.getpid(),
             group=os.getpgid(0),
@@ -104,24 +104,24 @@ def lose_the_gpu(case: dict[str, Any], emit: Emit) -> None:
 def use_the_gpu(case: dict[str, Any], emit: Emit) -> None:
     import torch
 
-    emit(said("sum", pid=os.getpid(), value=torch.ones(7, device="cuda").sum().item()))
+    emit(event_of("sum", pid=os.getpid(), value=torch.ones(7, device="cuda").sum().item()))
 
 
 def _descriptors():
-    found = {}
+    descriptors = {}
     for entry in list(Path("/proc/self/fd").iterdir()):
         try:
-            found[entry.name] = str(entry.readlink())
+            descriptors[entry.name] = str(entry.readlink())
         except FileNotFoundError:
             continue  # the one for reading the folder
-    return found
+    return descriptors
 
 
 def wait(case: dict[str, Any], emit: Emit) -> None:
     """Say who it is, start a program in the same group, then sleep."""
     child = subprocess.Popen(["sleep", "1000"])
     emit(StageEntered(stage="eager", seconds=case.get("seconds", 60)))
-    emit(said("here", pid=os.getpid(), child=child.pid, server=os.getppid()))
+    emit(event_of("here", pid=os.getpid(), child=child.pid, server=os.getppid()))
     time.sleep(1000)
 
 
@@ -129,16 +129,16 @@ def escape(case: dict[str, Any], emit: Emit) -> None:
     """Leave behind a program that has its own session and no parent."""
     script = "import os, time\nif os.fork(): os._exit(0)\nos.setsid()\ntime.sleep(1000)"
     subprocess.run([sys.executable, "-c", script], check=True)
-    emit(said("escaped"))
+    emit(event_of("escaped"))
     if case.get("then") == "hang":
         emit(StageEntered(stage="eager", seconds=1))
         time.sleep(1000)
 
 
 def good_after(case: dict[str, Any], emit: Emit) -> None:
-    emit(said("begun"))
+    emit(event_of("begun"))
     time.sleep(case["seconds"])
-    emit(said("well"))
+    emit(event_of("well"))
 
 
 def segfault(case: dict[str, Any], emit: Emit) -> None:
@@ -195,7 +195,7 @@ def burn_cpu(case: dict[str, Any], emit: Emit) -> None:
     emit(StageEntered(stage="eager", seconds=30))
     used = int(resource.getrusage(resource.RUSAGE_SELF).ru_utime) + 1
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    emit(said("cpu", soft=soft, used=used))
+    emit(event_of("cpu", soft=soft, used=used))
     resource.setrlimit(resource.RLIMIT_CPU, (used + 1, hard))
     while True:
         pass
@@ -204,7 +204,7 @@ def burn_cpu(case: dict[str, Any], emit: Emit) -> None:
 def flood_events(case: dict[str, Any], emit: Emit) -> None:
     emit(StageEntered(stage="eager", seconds=1))
     while True:
-        emit(said("tick"))
+        emit(event_of("tick"))
 
 
 def print_forever(case: dict[str, Any], emit: Emit) -> None:
@@ -233,11 +233,11 @@ def catch_allocation(case: dict[str, Any], emit: Emit) -> None:
     try:
         torch.empty(9 * 2**30, dtype=torch.uint8)
     except RuntimeError:
-        emit(said("caught", by="torch"))
+        emit(event_of("caught", by="torch"))
     try:
         bytearray(100 * 2**30)
     except MemoryError:
-        emit(said("caught", by="python"))
+        emit(event_of("caught", by="python"))
     torch.empty(2**30, dtype=torch.uint8)
 
 
@@ -251,7 +251,7 @@ def kill_group(case: dict[str, Any], emit: Emit) -> None:
 
 
 def kill_parent(case: dict[str, Any], emit: Emit) -> None:
-    emit(said("killing"))
+    emit(event_of("killing"))
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(1000)
 
@@ -259,7 +259,7 @@ def kill_parent(case: dict[str, Any], emit: Emit) -> None:
 def kill_parent_once(case: dict[str, Any], emit: Emit) -> None:
     mark = Path(case["mark"])
     if mark.exists():
-        emit(said("second"))
+        emit(event_of("second"))
         return
     mark.touch()
     kill_parent(case, emit)
@@ -272,7 +272,7 @@ def raise_error(case: dict[str, Any], emit: Emit) -> None:
 
 def write_garbage(case: dict[str, Any], emit: Emit) -> None:
     _write_everywhere(case["garbage"].encode())
-    emit(said("after"))
+    emit(event_of("after"))
 
 
 def _write_everywhere(data: bytes) -> None:
@@ -294,13 +294,13 @@ def close_streams(case: dict[str, Any], emit: Emit) -> None:
     sys.stdout.close()
     os.close(2)
     os.close(1)
-    emit(said("quiet"))
+    emit(event_of("quiet"))
 
 
 def fork_and_return(case: dict[str, Any], emit: Emit) -> None:
     """A program that forks: both processes come back here."""
     os.fork()
-    emit(said("one of us"))
+    emit(event_of("one of us"))
 
 
 def bad_event(case: dict[str, Any], emit: Emit) -> None:
@@ -309,13 +309,13 @@ def bad_event(case: dict[str, Any], emit: Emit) -> None:
         lambda: StageEntered(stage="eager", seconds=0),
         ChildFinished,
         lambda: ChildExit(reason="done"),
-        lambda: said("x", value=object()),
+        lambda: event_of("x", value=object()),
     ):
         try:
             emit(make())
         except (TypeError, ValueError) as error:
             refused.append(type(error).__name__)
-    emit(said("refused", errors=refused))
+    emit(event_of("refused", errors=refused))
 
 
 def compile_program(case: dict[str, Any], emit: Emit) -> None:
@@ -337,7 +337,7 @@ def compile_program(case: dict[str, Any], emit: Emit) -> None:
     from torch._inductor import metrics
 
     equal = all(torch.allclose(a, b) for a, b in zip(*outcomes, strict=True))
-    emit(said("compiled", equal=equal, kernels=metrics.generated_kernel_count))
+    emit(event_of("compiled", equal=equal, kernels=metrics.generated_kernel_count))
 
 
 def disturb(case: dict[str, Any], emit: Emit) -> None:
@@ -374,11 +374,11 @@ def disturb(case: dict[str, Any], emit: Emit) -> None:
 
 
 def state(case: dict[str, Any], emit: Emit) -> None:
-    """Tell what ``disturb`` changes."""
+    """Report what ``disturb`` changes."""
     import torch
 
     emit(
-        said(
+        event_of(
             "state",
             dtype=str(torch.get_default_dtype()),
             device=str(torch.empty(0).device),
@@ -416,4 +416,4 @@ def leave_thread(case: dict[str, Any], emit: Emit) -> None:
 
 
 def who(case: dict[str, Any], emit: Emit) -> None:
-    emit(said("who", pid=os.getpid(), server=os.getppid()))
+    emit(event_of("who", pid=os.getpid(), server=os.getppid()))

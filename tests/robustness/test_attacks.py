@@ -77,9 +77,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("SOME_API_KEY", SECRET)
         patch.setenv("TORCH_HUB_TOKEN", SECRET)
         patch.setattr(launcher, "DISK_BYTES", DISK_BYTES)
-        with world_around(tmp_path_factory.mktemp("world")) as made:
-            made.run(CLEAN, compiled=True)  # the first server that starts fills the shared caches
-            yield made
+        with world_around(tmp_path_factory.mktemp("world")) as world:
+            world.run(CLEAN, compiled=True)  # the first server that starts fills the shared caches
+            yield world
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)

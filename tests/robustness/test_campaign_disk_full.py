@@ -107,7 +107,7 @@ def test_of_a_campaign_that_compiles(tmp_path: Path, larger_disk: SmallDisk) -> 
     undisturbed = Running(tmp_path / "undisturbed", "night", "--file", file)
     assert undisturbed.ended(1500) == 1, undisturbed.errors
     out = larger_disk.place / "out"
-    running = Running(out, "night", "--file", file, said=tmp_path)
+    running = Running(out, "night", "--file", file, logs=tmp_path)
     for number in (1, 3):
         assert running.wait_for(lambda event, number=number: event["event"] == "item" and event["index"] > number, 1500)
         time.sleep(2.0)

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM, a locked database: a campaign ends or waits as it says, and goes on as if nothing had happened."""
+"""Ctrl-C, SIGTERM, a locked database: a campaign ends or waits as documented, and resumes without loss."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_two_signals_stop_at_once(tmp_path: Path, undisturbed_like: Like) -> Non
 
 @contextlib.contextmanager
 def locked(database: Path) -> Iterator[None]:
-    """Somebody else writes all the time."""
+    """Another process writes all the time."""
     other = sqlite3.connect(database, timeout=60, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     yield

@@ -1,4 +1,4 @@
-"""kill -9 of a campaign at any moment: the same name goes on, and it ends as if nothing had happened."""
+"""kill -9 of a campaign at any moment: a campaign resumes under the same name, without loss."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_to_the_end(file: Path, out: Path, name: str) -> Running:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The configuration, and the folder of a campaign that nobody disturbed."""
+    """The configuration, and the folder of a campaign without interruptions."""
     folder = tmp_path_factory.mktemp("campaigns")
     file = configured(folder, cells=CELLS)
     run_to_the_end(file, folder / "undisturbed", "night")

@@ -61,8 +61,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("SOME_API_KEY", SECRET)
         support = detection.SandboxSupport(detection.SandboxLevel.LANDLOCK, "switched off for a test")
         patch.setattr(launcher, "sandbox_support", lambda: support)
-        with world_around(tmp_path_factory.mktemp("world")) as made:
-            yield made
+        with world_around(tmp_path_factory.mktemp("world")) as world:
+            yield world
 
 
 def test_a_program_is_compiled(world: World) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from process_targets import Do, Said, said
+from process_targets import Do, Said, event_of
 
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import MIB, Limits
@@ -53,15 +53,15 @@ def marked():
 @pytest.fixture(scope="module")
 def pools(out):
     """One pool of each kind for all tests that leave it usable, whatever they do."""
-    made: dict[str, Pool] = {}
+    pools_by_runner: dict[str, Pool] = {}
 
     def get(runner: str) -> Pool:
-        if runner not in made:
-            made[runner] = Pool(Environment(out), LIMITS, runner=runner, jobs=2, target=TARGET)
-        return made[runner]
+        if runner not in pools_by_runner:
+            pools_by_runner[runner] = Pool(Environment(out), LIMITS, runner=runner, jobs=2, target=TARGET)
+        return pools_by_runner[runner]
 
     yield get
-    for pool in made.values():
+    for pool in pools_by_runner.values():
         pool.close()
 
 
@@ -104,17 +104,17 @@ def reported(pool, do, **case):
 
 def marked_processes():
     """Processes alive that were started below this test, whatever has become of their parents."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             if MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                processes.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-    return found
+    return processes
 
 
-def gone(pids, seconds=5.0):
+def all_end(pids, seconds=5.0):
     """Whether all of these processes end in time."""
     patience = time.monotonic() + seconds
     while time.monotonic() < patience:
@@ -260,11 +260,11 @@ def test_the_end_of_the_output_is_kept(pool):
 
 
 def test_jobs_may_close_their_streams(pool):
-    assert reported(pool, "close_streams") == [said("quiet")]
+    assert reported(pool, "close_streams") == [event_of("quiet")]
 
 
 def test_forks_of_the_program_cannot_report(pool):
-    assert reported(pool, "fork_and_return") == [said("one of us")]
+    assert reported(pool, "fork_and_return") == [event_of("one of us")]
 
 
 def test_invalid_events_are_refused_in_the_child(pool):
@@ -273,7 +273,7 @@ def test_invalid_events_are_refused_in_the_child(pool):
 
 
 def test_stdin_is_empty(pool):
-    assert reported(pool, "read_stdin") == [said("stdin", text="")]
+    assert reported(pool, "read_stdin") == [event_of("stdin", text="")]
 
 
 def test_a_large_job_arrives_whole(pool):
@@ -380,7 +380,7 @@ def test_closing_the_stream_kills_the_child(pool):
     next(events)
     here = next(events)
     events.close()
-    assert gone([here["pid"], here["child"]])
+    assert all_end([here["pid"], here["child"]])
     assert not Path("/proc", str(here["pid"])).exists()
     reported(pool, "good", n=3)
 
@@ -412,7 +412,7 @@ def test_kill_9_of_a_child(pool):
     os.kill(here["pid"], signal.SIGKILL)
     (end,) = events
     assert end.reason == "memory"
-    assert gone([here["child"]])
+    assert all_end([here["child"]])
     reported(pool, "good", n=3)
 
 
@@ -453,7 +453,7 @@ def test_close_ends_everything(out, runner):
     for thread in threads:
         thread.join()
     assert [end.detail for end in ends if isinstance(end, ChildExit)] == ["the pool was closed while the job ran"] * 2
-    assert gone({process.pid for process in marked_processes()} - before)
+    assert all_end({process.pid for process in marked_processes()} - before)
     with pytest.raises(RunnerFailed, match="closed"):
         next(stream(pool, "good", n=1))
     pool.close()
@@ -499,7 +499,7 @@ def test_kill_9_of_the_parent(out, runner, moment):
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    assert gone(below)
+    assert all_end(below)
     assert not {process.pid for process in marked_processes()} - before
 
 
@@ -637,7 +637,7 @@ def test_broken_preload_is_one_clear_failure(out, tmp_path, runner, name):
     ):
         next(stream(pool, "good", n=1))
     assert "\n" not in str(failure.value)
-    assert gone({process.pid for process in marked_processes()} - before)
+    assert all_end({process.pid for process in marked_processes()} - before)
 
 
 @pytest.mark.parametrize(
@@ -711,7 +711,7 @@ def test_variables_of_a_gpu_process(tmp_path, monkeypatch):
 
 
 def test_lines_come_in_pieces():
-    events = [said("a", text="x\ny"), said("b")]
+    events = [event_of("a", text="x\ny"), event_of("b")]
     data = b"".join(encode(event) for event in events)
     for size in (1, 3, len(data)):
         lines = MessageLines(Decoder(Said))
@@ -722,6 +722,6 @@ def test_lines_come_in_pieces():
 @pytest.mark.parametrize("line", [b"x", b"[]", b"1", b"{}", b'{"event": 1}', b"\xff", b"[" * 100_000])
 def test_lines_that_are_no_events(line):
     decoder = Do.decoder()
-    assert next(MessageLines(decoder).feed(encode(said("fine")) + line + b"\n")) == said("fine")
+    assert next(MessageLines(decoder).feed(encode(event_of("fine")) + line + b"\n")) == event_of("fine")
     with pytest.raises(BadMessage):
         list(MessageLines(decoder).feed(line + b"\n"))

@@ -47,13 +47,13 @@ def test_a_folder_that_is_not_there_is_small_enough(tmp_path):
 
 
 @given(sizes=st.lists(st.integers(0, 50), max_size=8), limit=st.integers(0, 300))
-def test_what_is_left_fits_and_no_more_is_removed_than_needed(tmp_path_factory, sizes, limit):
+def test_files_are_evicted_until_the_rest_fits_and_no_more(tmp_path_factory, sizes, limit):
     folder = tmp_path_factory.mktemp("cache")
     files = [write(folder, str(n), size, 2 + n) for n, size in enumerate(sizes)]
     removed = prune(folder, limit=limit)
     left = [file.stat().st_size for file in files if file.exists()]
     assert sum(left) == sum(sizes) - removed <= max(limit, 0)
-    gone = sizes[len(left) :]
-    assert sum(gone) == removed
+    evicted = sizes[len(left) :]
+    assert sum(evicted) == removed
     assert all(not file.exists() for file in files[len(left) :])
-    assert not gone or sum(left) + gone[0] > limit
+    assert not evicted or sum(left) + evicted[0] > limit

@@ -1,4 +1,4 @@
-"""How far two programs can be told apart, on pairs whose answer is known from what the stages are for."""
+"""The last stage at which two programs differ, on pairs whose answer follows from the purpose of the stages."""
 
 import pytest
 import torch
@@ -32,11 +32,11 @@ def program(body: str) -> Program:
         ("return x.sin()", "return x.cos()", CompileStage.KERNEL),
     ],
 )
-def test_the_last_stage_that_tells_them_apart(left: str, right: str, expected: CompileStage) -> None:
+def test_the_last_difference_is_found(left: str, right: str, expected: CompileStage) -> None:
     assert level(left, right) is expected
 
 
-def test_a_broken_graph_is_told() -> None:
+def test_a_broken_graph_is_an_error() -> None:
     with pytest.raises(NotCompiled):
         stages(program("torch._dynamo.graph_break(); return x + y"), CALL)
 

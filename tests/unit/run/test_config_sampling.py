@@ -75,15 +75,15 @@ def test_every_pattern_still_fits_an_option():
 
 
 def test_combinations_are_distinct_and_spread(options):
-    made = tuples(options.sampled, 2, 60, 0)
-    assert len({config.name for config in made}) == 60
-    assert len({option for config in made for option in values_of(config)}) == 120
+    configs = tuples(options.sampled, 2, 60, 0)
+    assert len({config.name for config in configs}) == 60
+    assert len({option for config in configs for option in values_of(config)}) == 120
     few = options.sampled[:4]
     assert len(tuples(few, 2, 100, 0)) == 6
     assert len(tuples(few, 2, 5, 0)) == 5
 
 
-def test_names_tell_the_values_and_stay_short(options):
+def test_names_list_the_values_and_stay_short(options):
     two = {Option("inductor", "max_fusion_size"): 1, Option("dynamo", "specialize_int"): True}
     assert configured(two).name == "max_fusion_size=1,dynamo.specialize_int=True"
     many = randomly(options.sampled, 10, 0.5, 0)

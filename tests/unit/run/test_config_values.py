@@ -30,7 +30,7 @@ def eager(monkeypatch):
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
 
 
-def test_results_tell_the_values():
+def test_results_have_the_values():
     results = ConfigFuzzer(fake, failing_with_two, seed=1, default={}).fuzz_n_tuple(2, max_combinations=20)
     assert results.values(("e_bool", "e_optional")) == [(TWO, Status.FAILED_RUN_RETURN)]
     assert results.of(TWO) is Status.FAILED_RUN_RETURN

@@ -1,4 +1,4 @@
-"""Compile configurations: named, extended by TOML, told clearly when wrong."""
+"""Compile configurations: named, extended by TOML, clear errors."""
 
 import json
 
@@ -29,11 +29,11 @@ def test_options_are_patched_and_put_back():
 def test_a_file_adds_configurations(tmp_path):
     file = tmp_path / "configs.toml"
     file.write_text('[configs.small]\nbackend = "aot_eager"\ndynamic = false\n[configs.small.dynamo]\nverbose = true\n')
-    known = read_configs(file)
-    (config,) = choose(["small"], known)
+    configs = read_configs(file)
+    (config,) = choose(["small"], configs)
     assert config.arguments() == {"backend": "aot_eager", "dynamic": False}
     assert config.dynamo == {"verbose": True}
-    assert "inductor" in known
+    assert "inductor" in configs
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_file_adds_configurations(tmp_path):
         ("[configs.a.inductor]\nmax_fusoin_size = 3\n", ("inductor.max_fusoin_size",)),
     ],
 )
-def test_bad_files_are_told_in_one_line(tmp_path, text, words):
+def test_errors_in_files_are_one_line(tmp_path, text, words):
     file = tmp_path / "configs.toml"
     file.write_text(text)
     with pytest.raises(ValueError) as caught:
@@ -111,6 +111,6 @@ def test_a_backend_without_kernels_gets_no_option_of_theirs():
 @pytest.mark.parametrize(
     "name", ["inductor@1", "inductor@0", "inductor@65", "inductor@x", "inductr@2", "@2", "inductor@"]
 )
-def test_a_number_of_threads_that_cannot_be_is_told(name):
+def test_an_invalid_number_of_threads_is_an_error(name):
     with pytest.raises(ValueError, match=r"known: inductor, .*; each with @2 to @64 for so many threads$"):
         choose([name], BUILT_IN)

@@ -38,7 +38,7 @@ def test_others_may_want_the_same_cores(allowed, mine, jobs):
         assert core is None
 
 
-def test_a_core_that_has_gone_pins_nobody():
+def test_a_core_that_is_no_longer_available_is_ignored():
     before = os.sched_getaffinity(0)
     pin(None)
     pin(max(before) + 500)

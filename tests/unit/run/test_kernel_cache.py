@@ -1,4 +1,4 @@
-"""Kernels on disk: found by whoever asks with the same source, never half-written."""
+"""Kernels on disk: shared by processes with the same source, never half-written."""
 
 import pytest
 

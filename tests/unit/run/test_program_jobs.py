@@ -108,9 +108,9 @@ def test_inputs_that_eager_refuses_come_last_and_must_be_refused(lost):
     events = run(job_of(REFUSING.format(lost=lost), configs=(BUILT_IN["eager"],), variants=1, steps=0))
     verdicts = {(e.variant, e.config): e.verdict for e in events if isinstance(e, CellReport)}
     assert {verdict.kind for place, verdict in verdicts.items() if place != (0, "eager")} == {"agree"}
-    shown = verdicts[0, "eager"]
-    assert shown.kind == ("agree" if lost == "False" else "exception-mismatch")
-    assert lost == "False" or "(inputs that eager refuses): eager raises ValueError" in shown.message
+    verdict = verdicts[0, "eager"]
+    assert verdict.kind == ("agree" if lost == "False" else "exception-mismatch")
+    assert lost == "False" or "(inputs that eager refuses): eager raises ValueError" in verdict.message
 
 
 def test_the_first_inputs_must_be_accepted():
@@ -281,8 +281,8 @@ def test_a_program_that_fails_on_the_device_is_unsupported(monkeypatch):
     loaded = Loaded(recognise(textwrap.dedent(source), "seed.py"))
     calls = [*loaded.calls(0), *loaded.calls(1)]
     limit = 3
-    found = DeviceObservation.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
-    assert (len(found.calls), len(found.eager.calls), found.refusal, found.doubt) == (3, 3, "", "")
+    observed = DeviceObservation.of(loaded.instance, calls, observe(loaded.instance, calls), "cpu:0")
+    assert (len(observed.calls), len(observed.eager.calls), observed.refusal, observed.doubt) == (3, 3, "", "")
 
 
 @pytest.mark.parametrize(
@@ -302,13 +302,13 @@ def test_results_that_depend_on_the_device_are_inconclusive(result, doubt):
         def program(x): return {result}
         def inputs(rng): yield rng.normal(4)
     """
-    found = observed_elsewhere(source)
-    assert doubt in found.doubt
-    assert bool(doubt) == bool(found.doubt)
-    assert not found.refusal
+    observed = observed_elsewhere(source)
+    assert doubt in observed.doubt
+    assert bool(doubt) == bool(observed.doubt)
+    assert not observed.refusal
     judged = judge_compiled(
         Observation([CallObservation(outputs=[("output", torch.zeros(2))])]),
         Observation([CallObservation(outputs=[("output", torch.ones(2))])]),
-        Reference([], unknown=found.doubt) if doubt else None,
+        Reference([], unknown=observed.doubt) if doubt else None,
     )
     assert judged.kind is VerdictKind.INCONCLUSIVE
