@@ -214,7 +214,7 @@ class Kept:
     arms: list[tuple[str, str, float, float, int]] | None
 
 
-def kept(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
+def stored_state(out: Path, name: str, url: str = "", until: int | None = None) -> Kept:
     """Everything up to epoch ``until``, or to the last settled one; only that has lines and arms."""
     with Store.open(url or f"sqlite:///{out / 'campaigns.db'}", out / "store") as store:
         campaign = store.campaign(name)

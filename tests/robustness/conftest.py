@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.campaigns import PRETENDED, Kept, Pretending, kept
+from tests.robustness.campaigns import PRETENDED, Kept, Pretending, stored_state
 
 CELLS = 260
 """More than any of the tests that compare with it."""
@@ -26,6 +26,6 @@ def undisturbed_like(pretended_folder: Path):
 
     def like(other: Kept) -> Kept:
         assert other.epoch >= 3
-        return kept(pretended_folder, PRETENDED, until=other.epoch)
+        return stored_state(pretended_folder, PRETENDED, until=other.epoch)
 
     return like

@@ -19,7 +19,7 @@ from tests.robustness.campaigns import (
     Running,
     assert_same,
     configured,
-    kept,
+    stored_state,
     undamaged,
     whole_lines,
 )
@@ -95,7 +95,7 @@ def test_again_and_again_at_any_moment(disk: SmallDisk, undisturbed_like: Callab
     assert fills > 2
     assert "disk full" in waited, waited
     assert waited[-1] == "", waited
-    whole = kept(out, PRETENDED)
+    whole = stored_state(out, PRETENDED)
     assert_same(whole, undisturbed_like(whole))
     assert undamaged(out, PRETENDED) == []
     assert whole_lines(out / PRETENDED / "events.ndjson")
@@ -118,5 +118,5 @@ def test_of_a_campaign_that_compiles(tmp_path: Path, larger_disk: SmallDisk) -> 
     waited = [event["cause"] for event in running.events() if event["event"] == "waiting"]
     assert "disk full" in waited, waited
     assert waited[-1] == "", waited
-    assert_same(kept(out, "night"), kept(tmp_path / "undisturbed", "night"))
+    assert_same(stored_state(out, "night"), stored_state(tmp_path / "undisturbed", "night"))
     assert undamaged(out, "night") == []

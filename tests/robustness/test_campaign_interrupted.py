@@ -19,8 +19,8 @@ from tests.robustness.campaigns import (
     Running,
     assert_same,
     configured,
-    kept,
     left_of,
+    stored_state,
     undamaged,
 )
 
@@ -50,7 +50,7 @@ def test_one_signal_finishes_what_is_in_flight(tmp_path: Path, undisturbed_like:
     assert summary["errors"] == []
     assert events == ["stopping", "stored", "summary"]
     Pretending(tmp_path).ended()
-    goes_on = kept(tmp_path, PRETENDED)
+    goes_on = stored_state(tmp_path, PRETENDED)
     assert_same(goes_on, undisturbed_like(goes_on))
 
 
@@ -62,7 +62,7 @@ def test_two_signals_stop_at_once(tmp_path: Path, undisturbed_like: Like) -> Non
     assert summary["errors"] == []
     assert events == ["stopping", "summary"]
     Pretending(tmp_path).ended()
-    goes_on = kept(tmp_path, PRETENDED)
+    goes_on = stored_state(tmp_path, PRETENDED)
     assert_same(goes_on, undisturbed_like(goes_on))
 
 
@@ -84,7 +84,7 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed_like: Like)
     waited = running.ended()["waited"]
     assert waited[0] == "database locked"
     assert waited[-1] == ""
-    whole = kept(tmp_path, PRETENDED)
+    whole = stored_state(tmp_path, PRETENDED)
     assert_same(whole, undisturbed_like(whole))
 
 
@@ -108,7 +108,7 @@ def test_processes_that_begin_at_once_share_a_new_store(tmp_path: Path, undistur
         running.ended()
     performed = (tmp_path / PRETENDED / "performed").read_text().split()
     assert len(performed) == len(set(performed))
-    shared = kept(tmp_path, PRETENDED)
+    shared = stored_state(tmp_path, PRETENDED)
     assert_same(shared, undisturbed_like(shared), timing=True)
 
 
@@ -150,5 +150,5 @@ def test_eqfuzz_itself(tmp_path: Path) -> None:
 
     last = Running(out, "night", "--file", file)
     assert last.ended(1500) == 1, last.errors
-    assert_same(kept(out, "night"), kept(tmp_path / "undisturbed", "night"))
+    assert_same(stored_state(out, "night"), stored_state(tmp_path / "undisturbed", "night"))
     assert left_of(out) == {}

@@ -18,8 +18,8 @@ from tests.robustness.campaigns import (
     Running,
     assert_same,
     configured,
-    kept,
     left_of,
+    stored_state,
     undamaged,
     whole_lines,
 )
@@ -85,12 +85,12 @@ def survives(file: Path, undisturbed: Path, out: Path, killed_at: list[Moment]) 
         running.kill_group()
         assert left_of(out) == {}, moment
     running = run_to_the_end(file, out, "night")
-    assert_same(kept(out, "night"), kept(undisturbed, "night"))
+    assert_same(stored_state(out, "night"), stored_state(undisturbed, "night"))
     assert undamaged(out, "night") == []
     assert whole_lines(out / "night" / "events.ndjson")
     assert running.events()[-1]["figures"]["lost"] == 0
     findings = {path.name for path in (out / "night" / "findings").iterdir() if not path.name.startswith(".")}
-    assert findings == {finding for finding, _, _ in kept(out, "night").findings}
+    assert findings == {finding for finding, _, _ in stored_state(out, "night").findings}
     assert left_of(out) == {}
 
 
@@ -112,7 +112,7 @@ def test_at_any_step_of_the_loop(tmp_path: Path, undisturbed_like: Callable[[Kep
     cells = 60 if seed == 1 else 200
     deaths = Pretending(tmp_path, "--deaths", seed, "--every", 150, cells=cells).ended()["deaths"]
     assert deaths >= cells // 20
-    killed = kept(tmp_path, PRETENDED)
+    killed = stored_state(tmp_path, PRETENDED)
     assert_same(killed, undisturbed_like(killed))
     assert killed.findings
     assert killed.corpus

@@ -29,7 +29,7 @@ from tests.robustness.campaigns import (
     Running,
     assert_same,
     configured,
-    kept,
+    stored_state,
     undamaged,
 )
 from tests.robustness.postgres import Postgres
@@ -109,32 +109,32 @@ class Claiming:
                     left.remove(campaign)
                 continue
             ids = self.rng.sample(range(20), 3)
-            found = [StoredFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
-            assert self.retry(self.finish, claim, found)
+            findings = [StoredFinding(f"f{n}", "wrong-result", "f", "b", "", "s.py", claim.item.epoch, {}) for n in ids]
+            assert self.retry(self.finish, claim, findings)
             done.append(claim.case)
             if self.rng.random() < 0.02:
                 self.retry(self.store.items.heartbeat, self.worker, "here", os.getpid(), time.time())
                 self.retry(self.store.items.release_expired, time.time(), 3600.0)
         return done, self.trouble
 
-    def finish(self, claim: Lease, found: list[StoredFinding]) -> bool:
-        return self.store.items.complete(claim, Outcome(state="done"), found, time.time())
+    def finish(self, claim: Lease, findings: list[StoredFinding]) -> bool:
+        return self.store.items.complete(claim, Outcome(state="done"), findings, time.time())
 
     def go_on(self, campaign: int) -> bool:
         """Settle and plan; whether all is done."""
-        found = next(one for one in self.store.campaigns() if one.id == campaign)
+        stored = next(one for one in self.store.campaigns() if one.id == campaign)
         if (
-            found.committed < found.planned
-            and self.store.items.results_of_epoch(campaign, found.committed + 1) is not None
+            stored.committed < stored.planned
+            and self.store.items.results_of_epoch(campaign, stored.committed + 1) is not None
         ):
             features = dict.fromkeys(self.rng.sample(range(10**6), 50), 0)
             settlement = EpochResult(features, (), (), {"a.py": b"\x01"}, {})
-            self.retry(self.store.commit_epoch, campaign, found.committed + 1, settlement)
-        elif found.planned < self.epochs:
-            epoch = found.planned + 1
+            self.retry(self.store.commit_epoch, campaign, stored.committed + 1, settlement)
+        elif stored.planned < self.epochs:
+            epoch = stored.planned + 1
             planned = [Item(epoch, n, "d", f"s{n}.py", {}) for n in range(self.size)]
             self.retry(self.store.items.add_epoch, campaign, epoch, planned)
-        return found.committed == self.epochs
+        return stored.committed == self.epochs
 
     def take_error(self, error: StoreError | None, seconds: float) -> None:
         if error is not None:
@@ -167,7 +167,7 @@ def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp
             results = pool.map(claim_all, arguments)
         cases = [case for done, _ in results for case in done]
         assert len(cases) == len(set(cases)) == claims
-        assert [told for _, trouble in results for told in trouble] == []
+        assert [line for _, trouble in results for line in trouble] == []
         assert server.log().count("deadlock detected") == before
         assert min(len(done) for done, _ in results) > 0
         for campaign in campaigns:
@@ -180,7 +180,7 @@ CELLS = 100
 
 
 def assert_ended_like(out: Path, url: str, undisturbed_like: Callable[[Kept], Kept]) -> None:
-    whole = kept(out, PRETENDED, url)
+    whole = stored_state(out, PRETENDED, url)
     assert_same(whole, undisturbed_like(whole), timing=True)
     assert undamaged(out, PRETENDED, url) == []
 
@@ -198,7 +198,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
     assert [event["event"] for event in events].count("start") == 2
     assert_ended_like(tmp_path, url, undisturbed_like)
     with Store.open(url, tmp_path / "store") as store:
-        assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "what it meets is told by the store"
+        assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "the store logs its errors"
         figures = store.curve(1)[-1]
         done = sum(outcome.cells for outcome in store.items.outcomes_after(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
@@ -268,8 +268,11 @@ def test_eqfuzz_itself_shares_a_campaign_and_outlives_the_server(server: Postgre
         assert "database gone" in [event["cause"] for event in running.events() if event["event"] == "waiting"]
     stored = [event["index"] for running in both for event in running.events() if event["event"] == "stored"]
     assert len(stored) == len(set(stored))
-    shared, expected = kept(tmp_path / "a", "night", url), kept(tmp_path / "alone", "night")
+    shared, expected = stored_state(tmp_path / "a", "night", url), stored_state(tmp_path / "alone", "night")
     until = min(shared.epoch, expected.epoch)
     assert until > 0
-    one, other = kept(tmp_path / "a", "night", url, until), kept(tmp_path / "alone", "night", until=until)
+    one, other = (
+        stored_state(tmp_path / "a", "night", url, until),
+        stored_state(tmp_path / "alone", "night", until=until),
+    )
     assert_same(one, other, timing=True)
