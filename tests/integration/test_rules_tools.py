@@ -50,7 +50,7 @@ MINE = """
 
 
     @rule(exact="bitwise", example="def program(x):\\n    for i in range(2):\\n        x = x + i\\n    return x")
-    def counted(loop: cst.For, at):
+    def counted(loop: cst.For, ctx):
         \"\"\"A range as a list.\"\"\"
         yield f"for {ctx.text(loop.target)} in {list(ctx.value(loop.iter, 'range'))}:\\n    {ctx.block(loop.body)}"
 """
