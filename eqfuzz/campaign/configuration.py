@@ -77,13 +77,13 @@ class CampaignOracleSettings(OracleSettings):
 
 
 class FeedbackSettings(Table):
-    """What steers."""
+    """How feedback steers the campaign."""
 
     enabled: bool = Field(default=True, description="false: everything is chosen uniformly")
-    epoch: Count = Field(default=16, description="seeds after which is learnt")
+    epoch: Count = Field(default=16, description="seeds per epoch; feedback is updated after each")
     traced: float = Field(default=0.1, ge=0, le=1, description="share of seeds whose lines of the compiler are traced")
     cost: Literal["cpu", "cells"] = Field(
-        default="cpu", description="what yield is measured by; cells: the same on any machine"
+        default="cpu", description="what reward is divided by; cells: the same on any machine"
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks of ``eqfuzz rules check``: every rule is proved once, in a process that it may crash."""
+"""Checks of ``eqfuzz rules check``: every rule is proved once, in a child process, since a wrong rule may crash it."""
 
 from __future__ import annotations
 

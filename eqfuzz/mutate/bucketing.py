@@ -67,7 +67,7 @@ class Bucketer:
         """Known issues that no longer reproduce, one line each: their seed compiles correctly, and no finding fits."""
         today, release = datetime.date.today(), this_release()
         return [
-            f"{issue.url} ({issue.title or issue.fingerprint or issue.regex}): {seed} compiles right"
+            f"{issue.url} ({issue.title or issue.fingerprint or issue.regex}): {seed} compiles correctly"
             for issue in self._issues
             if issue not in self._reproduced and issue.is_in(release) and not issue.has_expired(today)
             for seed in issue.seeds

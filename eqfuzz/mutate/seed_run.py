@@ -260,7 +260,7 @@ class SeedRun:
         """Raises InvalidSeed where an earlier child had other variants."""
         if self.rewritten:
             if len(event.variants) != len(self.variants):
-                raise InvalidSeed(self.name, "other variants each time that it is rewritten")
+                raise InvalidSeed(self.name, "rewriting is not deterministic: a second attempt gave other variants")
             return
         self.rewritten = True
         self.variants = event.variants

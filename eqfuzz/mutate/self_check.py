@@ -1,4 +1,7 @@
-"""The quick self-check: clean programs must agree and planted faults must be seen, or a run finds nothing of worth."""
+"""The quick self-check: clean programs must agree and planted faults must be seen.
+
+Otherwise the findings of a run mean nothing.
+"""
 
 from __future__ import annotations
 

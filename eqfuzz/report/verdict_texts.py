@@ -23,7 +23,7 @@ MEANING: dict[VerdictKind, str] = {
     VerdictKind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
     VerdictKind.INCONCLUSIVE: "too few stable elements to decide",
     VerdictKind.UNSUPPORTED: "the compiler reports that it does not support this",
-    VerdictKind.INVALID_SEED: "the seed itself does not load, run or agree with itself in eager",
+    VerdictKind.INVALID_SEED: "the seed fails to load or run, or is not deterministic in eager",
 }
 
 

@@ -57,7 +57,8 @@ def add(
             torch=torch,
         )
         if not issue.fits(finding):
-            raise UsageError(f"{'--regex' if regex else '--torch'}: it does not fit {finding.id}")
+            problem = "--regex: does not match" if regex else "--torch: the range leaves out the release of"
+            raise UsageError(f"{problem} {finding.id}")
         append(file or USUAL, issue)
     except pydantic.ValidationError as error:
         raise UsageError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None

@@ -1,4 +1,4 @@
-"""The names of all checks, and those that run by default. Imports nothing, since the CLI reads it."""
+"""The names of all checks, and those that run by default. Must not import torch: the CLI imports it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ CALLS = ("repeat", "values", "integers", "guards")
 
 AFTERWARDS = ("audit", "draws", "stage", "place")
 """Analyses of a confirmed finding: each operator in isolation (``eqfuzz.oracle.audit.local_audit``), other inputs,
-other backends (``eqfuzz.triage.findings.stage``), parts of the compiler disabled
-(``eqfuzz.triage.findings.fingerprint``)."""
+other backends, parts of the compiler disabled (``eqfuzz.triage.locate``)."""
 
 EXTRA = ("speed",)
 """Checks that cost too much to run by default: steady slowness."""

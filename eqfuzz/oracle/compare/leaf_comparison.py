@@ -143,7 +143,7 @@ def zero_sign_difference(first: Any, second: Any) -> Difference:
 def _exact_elements(
     eager: torch.Tensor, compiled: torch.Tensor, equal: torch.Tensor, target: torch.Tensor
 ) -> _Elements:
-    """Of a leaf that no rounding reached: right is the reference's value, where eager has it too."""
+    """For a leaf without rounding, the reference's value is required exactly wherever eager has it."""
     compiled_is_right = equal_elements(compiled, target, signed_zero=False)
     eager_is_right = equal_elements(eager, target, signed_zero=False)
     wrong = ~equal & ~compiled_is_right & eager_is_right

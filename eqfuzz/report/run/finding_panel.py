@@ -135,7 +135,7 @@ def _who_shows_it(finding: Finding) -> Text:
         return Text("The original shows it too, no rewrite needed.", style="bold")
     text = Text(" ONLY THE TRANSFORMED PROGRAM SHOWS IT ", style="bold reverse yellow")
     if finding.original_is_right:
-        text = Text.assemble(text, " the original compiles right")
+        text = Text.assemble(text, " the original compiles correctly")
     return text
 
 

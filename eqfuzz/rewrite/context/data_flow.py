@@ -73,7 +73,7 @@ def ancestors(ctx: RewriteContext) -> tuple[cst.CSTNode, ...]:
 
 
 def require_ordinary(ctx: RewriteContext) -> None:
-    """Skip where code looks at its own frame or source, which every change of form would show to it."""
+    """Skip code that inspects its own frame or source: every rewrite would be visible to it."""
     seen = _frame_readers(ctx.syntax.module)
     if seen:
         skip(f"the program may inspect its own variables or source ({seen[0]})")

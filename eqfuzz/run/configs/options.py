@@ -1,4 +1,4 @@
-"""The options of torch's config modules that may be changed without changing results legitimately.
+"""Options of the compiler that must not change results, so that any difference under them is a defect.
 
 An option is left out where ``why_left_out`` has a reason, where torch's own fuzzer leaves it out, or where
 torch's sampler has no value for it that survives JSON and differs from the default.

@@ -1,6 +1,6 @@
 """Several threads for a cell: eager, reference and compiled run have the same number of them.
 
-A fork lacks the threads of the process that it comes from, and would wait for them for ever. So a process that has had
+A forked child does not inherit the threads of its parent and would deadlock waiting for them. So a process that has had
 several threads must not fork: such a cell has a fork of its own, or comes last in a process that forks no more.
 """
 

@@ -150,7 +150,7 @@ def _subject(session: Session[Any]) -> LoadedVariant:
         judge = CellJudge(job, session.clock, start)
         equal = session.judge_variant(1, _rederived(session, start, calls), judge, calls)
         if equal is None:
-            raise InvalidSeed(job.program.name, "the variant does not equal it")
+            raise InvalidSeed(job.program.name, "the rederived variant differs from the original in eager")
         subject = equal
     elif job.transformed:
         program = job.program.with_source(job.transformed)

@@ -111,7 +111,7 @@ class _KnownIssuesFile(pydantic.BaseModel):
 
 
 def known_issue_files(files: Sequence[Path]) -> tuple[Path, ...]:
-    """The shipped list and those ``given``, or that of the current folder if it is there."""
+    """The shipped list, and ``files``, or without any the list of the current folder if there is one."""
     return SHIPPED, *(files or ([USUAL] if USUAL.exists() else []))
 
 

@@ -77,7 +77,7 @@ def _docstring(finding: Finding, config: Config) -> str:
     ]
     name = finding.original.name if finding.reduced is None else f"reduced from {finding.original.name}"
     if finding.derivation:
-        right = ", compiles right" if finding.original_is_right else ""
+        right = ", compiles correctly" if finding.original_is_right else ""
         lines += ["", f"The original, {name}{right}; this is what it was rewritten to:"]
         lines += [
             f"  line {step.line}: {_one_line(step.before)}  ->  {_one_line(step.after)}  [{step.rule}]"

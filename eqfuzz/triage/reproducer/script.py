@@ -25,8 +25,6 @@ from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
     from eqfuzz.run.messages.finding_jobs import CallsDescribed
 
-"""The wall limit of a compiled cell where a finding does not say under which it was made."""
-
 WATCHED = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY, VerdictKind.EXCEPTION_MISMATCH)
 """Kinds whose script runs the program in a child; an exception with one thread may abort the process with two."""
 

@@ -145,7 +145,7 @@ def test_known_issues_are_added_and_listed(out, tmp_path):
     [
         (["zz", "--url", "u"], "no finding 'zz'"),
         (["dd", "--url", "u"], "dd00000004 has no fingerprint: it was not located; give a --regex"),
-        (["aa", "--url", "u", "--regex", "amax"], "it does not fit aa00000001"),
+        (["aa", "--url", "u", "--regex", "amax"], "--regex: does not match aa00000001"),
         (["aa", "--url", "u", "--regex", "(amin"], "eqfuzz: regex: missing ), unterminated subpattern at position 0"),
         (["aa", "--url", "u", "--file", "none/known.toml"], "none/known.toml"),
         (["aa", "--url", "u", "--expires", "soon"], "--expires"),

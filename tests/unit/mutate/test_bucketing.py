@@ -85,7 +85,7 @@ def test_issue_is_gone_when_its_seed_compiles_correctly(tmp_path):
     bucketer = Bucketer(tmp_path, [AMIN])
     assert bucketer.gone_issues() == []
     bucketer.note_event(judged("seeds/regressions/amin.py"))
-    assert bucketer.gone_issues() == [f"{URL} (amin of bytes): regressions/amin.py compiles right"]
+    assert bucketer.gone_issues() == [f"{URL} (amin of bytes): regressions/amin.py compiles correctly"]
 
 
 @pytest.mark.parametrize(

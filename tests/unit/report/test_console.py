@@ -101,7 +101,7 @@ def test_panel_claims_right_original_only_if_observed():
     finding.cells["C(P)"] = "inconclusive"
     text = report_text([sample.started(), sample.finding_event(finding)])
     assert "ONLY THE TRANSFORMED PROGRAM SHOWS IT" in text
-    assert "compiles right" not in text
+    assert "compiles correctly" not in text
 
 
 @pytest.mark.parametrize("kind", sorted(FINDINGS))

@@ -133,9 +133,9 @@ def test_issue_shows_rewrite_if_needed():
     text = text_of(finding)
     section = text.split("Only this way of writing the program is known to show it.")[1].split("### Versions")[0]
     assert finding.original_is_right
-    assert "The same written otherwise compiles right:" in section
+    assert "The same written otherwise compiles correctly:" in section
     unknown = dataclasses.replace(finding, cells={"C(P)": "not run"})
-    assert "compiles right" not in text_of(unknown)
+    assert "compiles correctly" not in text_of(unknown)
     lines = re.findall(r"```diff\n(.*)\n```", section, re.DOTALL)[0].splitlines()
     assert lines[:2] == ["--- the original", "+++ shows it"]
     assert "-    return x.to(torch.int8).amin(0)" in lines

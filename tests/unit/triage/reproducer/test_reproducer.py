@@ -83,7 +83,7 @@ def run(tmp_path, finding, config=EAGER):
     return done.returncode, text, done.stdout
 
 
-# The eager backend compiles right, so a script that reports "broken" here would always do so; a program that asks
+# The eager backend compiles correctly, so a script that reports "broken" here would always do so; a program that asks
 # whether it is being compiled stands for the bug.
 BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
 PLACES = {

@@ -35,7 +35,7 @@ def inputs(rng):
 
 ELEMENT = Evidence(0, "output[0]", (0, 2), 8.0, 9.0, 8.0, 1e-6)
 EXACT = Evidence(0, "output[0]", (0, 0), 3.0, 4.0, None, 0.0)
-# The eager backend compiles right; a program that asks whether it is being compiled stands for the bug.
+# The eager backend compiles correctly; a program that asks whether it is being compiled stands for the bug.
 BROKEN = "(1 if torch.compiler.is_compiling() else 0)"
 RAISING = "(__import__('os').stat('/nowhere') if torch.compiler.is_compiling() else 0)"
 
