@@ -110,8 +110,8 @@ def test_erased_cells_have_none(softmax):
 
 def test_variant_is_written_as_seed_file(softmax, tmp_path):
     assert len(softmax.variants) == 2
-    rules = [step["rule"] for step in softmax.variants[0]["derivation"]]
-    file = keep_variant(tmp_path, softmax.name, softmax.variants[0]["source"], rules)
+    variant = softmax.variants[0]
+    file = keep_variant(tmp_path, softmax.name, variant.source, variant.rules)
     assert file.read_text(encoding="utf-8") == softmax.source_of(1)
 
 

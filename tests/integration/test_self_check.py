@@ -39,13 +39,14 @@ def test_check_fails_without_expected_fault(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_run_does_not_start_if_oracle_fails_check(tmp_path, monkeypatch):
     from eqfuzz.mutate import run as mutate
+    from eqfuzz.mutate import seed_runner
     from eqfuzz.mutate.settings import Settings
 
     steps = [
         SelfCheckStep(step="clean programs agree", passed=True, detail="", seconds=0.1),
         SelfCheckStep(step="a fault is found", passed=False, detail="no", seconds=0.1),
     ]
-    monkeypatch.setattr(mutate, "quick_steps", lambda pool: iter(steps))
+    monkeypatch.setattr(seed_runner, "quick_steps", lambda pool: iter(steps))
     monkeypatch.setattr(mutate, "MANY_SEEDS", 1)
     write(tmp_path, "seed.py", "def program(x): return x\ndef inputs(rng): yield rng.normal(2)\n")
     events = []

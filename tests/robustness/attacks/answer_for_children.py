@@ -4,7 +4,7 @@ import torch
 
 import eqfuzz.run.jobs.cell_judge as cells
 from eqfuzz.oracle.compare.verdict import VerdictKind, Verdict
-cells.CellJudge.cell = lambda self, *a: cells.JudgedCell(Verdict(VerdictKind.WRONG_RESULT, "BREACH"), 1.0)
+cells.CellJudge.cell = lambda self, subject, device, config: cells.CellReport(variant=subject.number, device=device, config=config.name, verdict=Verdict(VerdictKind.WRONG_RESULT, "BREACH"), seconds=1.0)
 os.waitpid = lambda *a: (0, 0)
 
 

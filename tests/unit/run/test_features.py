@@ -23,14 +23,14 @@ from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
 SCRIPT = """
 import torch
-from eqfuzz.run.coverage.features import Signals
+from eqfuzz.run.coverage.features import FeatureCollector
 
 def program(x):
     y = torch.softmax(x, -1)
     torch._dynamo.graph_break()
     return y.sum(0)
 
-signals = Signals()
+signals = FeatureCollector()
 with signals.collecting():
     torch.compile(program, backend="aot_eager")(torch.ones(4, 4))
 print(signals.features)
