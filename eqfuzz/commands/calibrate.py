@@ -22,6 +22,7 @@ from eqfuzz.mutate.self_check import check_job, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
 from eqfuzz.oracle.calibration.ill_conditioned import ill_conditioned_programs
 from eqfuzz.oracle.calibration.recall import Recall
+from eqfuzz.oracle.calibration.recall_table import RecallTable
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import Program
@@ -181,7 +182,7 @@ class Calibration:
                 job = RecallJob(program=program, seed=self.seed, draws=self.sizes.draws)
                 key = f"recall {program.name} {self.seed} {self.sizes.draws}"
 
-                def recall() -> dict[str, Any] | None:
+                def recall() -> RecallTable | None:
                     measured = pool.ask(job).answer
                     return measured.table if measured is not None else None
 

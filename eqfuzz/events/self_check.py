@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from eqfuzz.events.event import Event
+from eqfuzz.oracle.calibration.recall_table import RecallTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class SelfCheckSummary(Event):
 
     passed: bool
     failed: list[str]
-    recall: dict[str, Any] | None = None
+    recall: RecallTable | None = None
     precision: list[dict[str, Any]] | None = None
     interrupted: bool = False
     seconds: float = 0.0

@@ -10,13 +10,13 @@ import dataclasses
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import torch
 
 from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, alarms, alarms_of_leaf
 from eqfuzz.oracle.calibration.columns import JUDGE
 from eqfuzz.oracle.calibration.faults import Fault, PlantedFault, planned
+from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, Specimen, judge_with_references, make_specimen
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -80,17 +80,29 @@ class Recall:
         self.left_out += other.left_out
         self.claims += other.claims
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RecallTable:
         rows = [
-            {**vars(row), "planted": count.planted, "seen": dict(count.detected), "missed": dict(count.missed)}
+            RecallCounts(
+                fault=row.fault,
+                dtype=row.dtype,
+                group=row.group,
+                planted=count.planted,
+                seen=dict(count.detected),
+                missed=dict(count.missed),
+            )
             for row, count in self.rows.items()
         ]
         false_alarms = {dtype: dict(count) for dtype, count in self.false_alarms.items()}
-        texts = {"left_out": self.left_out, "claims": self.claims}
-        return {"rows": rows, "subjects": dict(self.programs), "wolves": false_alarms, **texts}
+        return RecallTable(
+            rows=rows,
+            subjects=dict(self.programs),
+            wolves=false_alarms,
+            left_out=self.left_out,
+            claims=self.claims,
+        )
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Recall:
+    def from_json(cls, data: RecallTable) -> Recall:
         rows = {
             RecallRow(row["fault"], row["dtype"], row["group"]): Count(
                 row["planted"], Counter(row["seen"]), Counter(row["missed"])

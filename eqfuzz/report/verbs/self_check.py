@@ -13,6 +13,7 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.columns import COLUMNS
+from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.report.formatting import duration, printable
 
 _DTYPES = ("float32", "float64", "float16", "bfloat16")
@@ -65,7 +66,7 @@ class SelfCheckReport:
         self._console.print(text, soft_wrap=not self._console.is_terminal)
 
 
-def recall_table(recall: dict[str, Any]) -> Table:
+def recall_table(recall: RecallTable) -> Table:
     """Share of faults that each oracle detects, by dtype, group and kind; shares above eqfuzz's are marked."""
     table = Table(title="Recall: planted faults detected, in percent", title_justify="left")
     for name in ("dtype", "where", "fault"):
@@ -79,7 +80,7 @@ def recall_table(recall: dict[str, Any]) -> Table:
     return table
 
 
-def false_alarms_table(recall: dict[str, Any]) -> Table:
+def false_alarms_table(recall: RecallTable) -> Table:
     """Number of programs, and of correct compiled runs that each oracle called wrong, by dtype."""
     table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
     table.add_column("dtype", no_wrap=True)
@@ -106,12 +107,12 @@ def precision_table(precision: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _sorted(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _sorted(rows: list[RecallCounts]) -> Iterator[RecallCounts]:
     order: dict[str, int] = {}
     for row in rows:
         order.setdefault(row["fault"], len(order))
 
-    def place(row: dict[str, Any]) -> tuple[int, int, int]:
+    def place(row: RecallCounts) -> tuple[int, int, int]:
         return _DTYPES.index(row["dtype"]), _GROUPS.index(row["group"]), order[row["fault"]]
 
     yield from sorted(rows, key=place)

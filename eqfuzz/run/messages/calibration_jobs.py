@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
+from eqfuzz.oracle.calibration.recall_table import RecallTable
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.run.messages.job import ChildEvent, Count, Job, Name
@@ -17,7 +18,7 @@ class RecallMeasured(ChildEvent):
     """Planted errors and those that were detected: ``Recall.to_json()``."""
 
     event: Literal["recalled"] = "recalled"
-    table: dict[str, Any]
+    table: RecallTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
