@@ -148,7 +148,7 @@ def study_again(calls: Sequence[Call], variant: Variant) -> tuple[Syntax, Facts]
 
 def record_of(variant: Variant) -> VariantRecord:
     """The record of a variant, for the parent."""
-    return VariantRecord(variant.program.source, variant.derivation, str(variant.exactness))
+    return VariantRecord(source=variant.program.source, derivation=variant.derivation, exactness=str(variant.exactness))
 
 
 def line_of(error: BaseException, program: Program) -> int | None:

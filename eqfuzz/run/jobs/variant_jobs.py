@@ -89,7 +89,13 @@ def run_bisect(job: BisectJob, emit: Emit) -> None:
         if answer is not None:
             detail = answer["debug_info"]
             change = change_of(detail, is_right) if answer["subsystem"] in PASSES and detail else ""
-            result = BisectorResult(answer["backend"], answer["subsystem"], answer["bisect_number"], detail, change)
+            result = BisectorResult(
+                backend=answer["backend"],
+                subsystem=answer["subsystem"],
+                bisect_number=answer["bisect_number"],
+                debug_info=detail,
+                change=change,
+            )
     except RuntimeError as error:
         problem = in_words(error)
     emit(FaultBisected(verdict=verdict, found=result, problem=problem))

@@ -61,7 +61,7 @@ class OperatorsAudited(ChildEvent):
     audit: Audit | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class BisectorResult:
     """What torch's bisector found; ``change`` is the rewrite of a graph pass that is at fault, if known."""
 

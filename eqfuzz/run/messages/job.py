@@ -156,7 +156,7 @@ class Job(Message, Generic[A]):
         return decoder_of(StageEntered, ChildFinished, *cls.EVENTS)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class JobReply(Generic[A]):
     """What came of a job: its last ``answer``, if any, and how the child ended.
 

@@ -54,7 +54,7 @@ CheckedVerdict = Annotated[Verdict, AfterValidator(_bounded_verdict)]
 CheckedStep = Annotated[RewriteStep, AfterValidator(_bounded_step)]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class VariantRecord:
     """A variant: its text, how it was derived, and how equal to the original it is."""
 

@@ -176,7 +176,7 @@ class Pool:
                 case StageEntered():
                     stage = event.stage
                 case ChildExit():
-                    return JobReply(answer, event, stage, invalid)
+                    return JobReply(answer=answer, exit=event, stage=stage, invalid=invalid)
                 case _ if isinstance(event, job.ANSWER):
                     answer = cast("A", event)
                 case ProgramInvalid():

@@ -61,7 +61,7 @@ def groups_of(monkeypatch: Any, cells: list[tuple[int, str, Verdict]], settings:
 
     monkeypatch.setattr(seed_run, "FindingConfirmer", Unconfirmed)
     count = max(number for number, _, _ in cells)
-    variants = (VariantRecord(SOURCE, (), "bitwise"),) * count
+    variants = (VariantRecord(source=SOURCE, derivation=(), exactness="bitwise"),) * count
     events: list[ChildEvent] = [ProgramRewritten(sites=1, variants=variants, cells=len(cells))]
     events += [CellReport(variant=n, device="cpu", config=config, verdict=v, seconds=1.0) for n, config, v in cells]
     events.append(ChildExit(reason="done", cpu_seconds=1.0))

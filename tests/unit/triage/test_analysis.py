@@ -145,7 +145,7 @@ def test_death_of_a_process_is_the_verdict_of_its_backend():
 
 
 def test_finding_without_fingerprint_is_localised():
-    result = BisectorResult("inductor", "lowerings", 2, "amin_1")
+    result = BisectorResult(backend="inductor", subsystem="lowerings", bisect_number=2, debug_info="amin_1")
     right = dict.fromkeys(LADDER, "agree")
     finding = confirmed("place", ablation=Ablation("wrong-result", "inductor", right))
     finding = dataclasses.replace(finding, suspects=("aten.amin: off by 3",))

@@ -67,7 +67,9 @@ class Imagined:
         self.cases.append(case)
         rederived = None
         if case.steps_taken:
-            rederived = VariantRecord(case.program.source + "# rewritten\n", case.steps_taken, "bitwise")
+            rederived = VariantRecord(
+                source=case.program.source + "# rewritten\n", derivation=case.steps_taken, exactness="bitwise"
+            )
         return Rerun({config.name: self.shown(case, config) for config in case.configs}, rederived)
 
 
@@ -335,7 +337,7 @@ def test_rewrites_stay_when_only_a_cheaper_backend_fails_without_them(monkeypatc
     assert "sin" not in small.transformed.source
 
 
-BISECTED = BisectorResult("inductor", "lowerings", 1, "amin_1")
+BISECTED = BisectorResult(backend="inductor", subsystem="lowerings", bisect_number=1, debug_info="amin_1")
 
 
 def test_bisector_localises_the_finding(monkeypatch):
