@@ -195,7 +195,7 @@ def read_configs(path: Path) -> dict[str, Config]:
         raise ValueError(f"{path}: {place}: {first['msg']} (known keys: {', '.join(Config.model_fields)})") from None
     taken = next((name for name in added if name in OF_ORIGINALS), None)
     if taken is not None:
-        raise ValueError(f"{path}: configs.{taken}: this name is reserved by eqfuzz; choose another")
+        raise ValueError(f"{path}: configs.{taken}: this name is reserved by eqfuzz; choose another name")
     for config in added.values():
         unknown = _unknown_option(config)
         if unknown:
