@@ -21,6 +21,23 @@ def done(index, seed):
     return SeedDone(index=index, seed=seed, seconds=1.5, cpu_seconds=1.0, timings={})
 
 
+CAMPAIGN_STARTED = CampaignStarted(
+    campaign="n",
+    seed=0,
+    resumed=False,
+    sources=[],
+    rules=1,
+    configs=[],
+    devices=[],
+    jobs=1,
+    executor="local",
+    feedback=True,
+    out="out",
+    store="db",
+    versions={},
+)
+
+
 def test_seeds_are_test_cases(tmp_path):
     finding = finding_of(VerdictKind.WRONG_RESULT)
     suite = suite_of(
@@ -66,25 +83,10 @@ def test_the_suite_counts_invalid_seeds_by_reason(tmp_path):
 
 
 def test_finding_after_seed_done_belongs_to_its_case(tmp_path):
-    started = CampaignStarted(
-        campaign="n",
-        seed=0,
-        resumed=False,
-        sources=[],
-        rules=1,
-        configs=[],
-        devices=[],
-        jobs=1,
-        executor="local",
-        feedback=True,
-        out="out",
-        store="db",
-        versions={},
-    )
     finding = FindingReported(index=7, finding=finding_of(VerdictKind.HANG), folder="f", known=False)
     suite = suite_of(
         tmp_path / "j.xml",
-        started,
+        CAMPAIGN_STARTED,
         done(7, "a.py"),
         finding,
         ItemEnded(index=7, seed="a.py", state="done", reason="", cells=3, cpu_seconds=1.0),
@@ -95,22 +97,7 @@ def test_finding_after_seed_done_belongs_to_its_case(tmp_path):
 
 
 def test_unfinished_seed_is_no_case(tmp_path):
-    started = CampaignStarted(
-        campaign="n",
-        seed=0,
-        resumed=False,
-        sources=[],
-        rules=1,
-        configs=[],
-        devices=[],
-        jobs=1,
-        executor="local",
-        feedback=True,
-        out="out",
-        store="db",
-        versions={},
-    )
-    assert suite_of(tmp_path / "j.xml", started, done(7, "a.py")).get("tests") == "0"
+    assert suite_of(tmp_path / "j.xml", CAMPAIGN_STARTED, done(7, "a.py")).get("tests") == "0"
 
 
 def test_most_severe_finding_of_seed_comes_first(tmp_path):
