@@ -20,8 +20,8 @@ from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
-from eqfuzz.generate.dag.generate import MIXED, ProgramGenerator
-from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
+from eqfuzz.generate.dag.generate import ProgramGenerator
+from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate, templates_named
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.run import require_sandbox, seed_files
 from eqfuzz.mutate.seed_runner import failed_step, selected_rules
@@ -140,13 +140,13 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
     chosen = configuration.sources
     paths = (folder("seeds"),) if chosen.seeds is None else chosen.seeds
     sources: list[SeedSource] = [SeedFiles(f"folder:{path.name or path}", seed_files([path])) for path in paths]
-    shipped = shipped_templates()
-    names = [name for one in chosen.templates for name in (shipped if one == MIXED else (one,))]
-    for name in dict.fromkeys(names):
+    templates: dict[str, ProgramTemplate] = {}
+    for name in chosen.templates:
         try:
-            template = shipped[name] if name in shipped else template_of(Path(name))
+            templates |= templates_named(name)
         except InvalidTemplate as error:
-            raise UsageError(f"sources.templates: {error}; shipped: {', '.join(shipped)}, {MIXED}") from None
+            raise UsageError(f"--template: {error}") from None
+    for template in templates.values():
         sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
     if not sources and not configuration.model.name:
         raise UsageError("no source of seeds: give seeds, templates or a model")

@@ -1,9 +1,10 @@
-"""Logging to stderr: step timings per seed at DEBUG."""
+"""Logging to stderr: at DEBUG the time of each step of each seed, one line a step."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,14 +38,21 @@ def log_event(event: Event) -> None:
     match event:
         case SeedStarted(seed=seed):
             _log.info("%s: started", seed)
-        case ProgramGenerated(file=file, seconds=seconds, operators=operators):
-            _log.debug("%s: %.1f ms, %d operators", file, seconds * 1000, len(operators))
+        case ProgramGenerated(file=file, timings=timings, operators=operators):
+            log_steps(file, timings)
+            _log.debug("%s: %d operators", file, len(operators))
         case SeedInvalid(reason=reason):
             _log.info("invalid seed: %s", reason)
         case FindingReported(folder=folder):
             _log.info("finding in %s", folder)
         case SeedDone(seed=seed, seconds=seconds, cpu_seconds=cpu, timings=timings):
-            steps = ", ".join(f"{step} {spent:.3f}" for step, spent in timings.items())
-            _log.debug("%s: %.3f s wall, %.3f s CPU (%s)", seed, seconds, cpu, steps)
+            log_steps(seed, timings, "s CPU")
+            _log.debug("%s: run in %.3f s, %.3f s CPU", seed, seconds, cpu)
         case _:
             pass
+
+
+def log_steps(seed: str, timings: Mapping[str, float], unit: str = "s") -> None:
+    """Log the seconds of each step at DEBUG."""
+    for step, spent in timings.items():
+        _log.debug("%s: %s %.4f %s", seed, step, spent, unit)

@@ -13,6 +13,7 @@ from eqfuzz.events.event import Handler
 from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated
 from eqfuzz.generate.dag.generate import GeneratedProgram
 from eqfuzz.generate.dag.graph.graphviz import dot
+from eqfuzz.generate.dag.step_timer import StepTimer
 
 
 class ProgramSource(Protocol):
@@ -49,13 +50,14 @@ def generate_programs(
     folder.mkdir(parents=True, exist_ok=True)
     try:
         for number, seed in enumerate(seeds):
-            started = time.perf_counter()
             program = source.generate(seed)
-            seconds = time.perf_counter() - started
+            timer = StepTimer(program.timings)
             file = folder / f"{program.name}.py"
-            file.write_text(program.source, encoding="utf-8")
+            with timer.step("write"):
+                file.write_text(program.source, encoding="utf-8")
             if artifacts:
-                write_artifacts(program, out / "artifacts" / program.name)
+                with timer.step("artifacts"):
+                    write_artifacts(program, out / "artifacts" / program.name)
             uses.update(program.operators)
             count += 1
             operators = list(program.operators)
@@ -66,7 +68,8 @@ def generate_programs(
                     template=program.template,
                     file=str(file),
                     operators=operators,
-                    seconds=round(seconds, 6),
+                    seconds=round(sum(program.timings.values()), 6),
+                    timings={step: round(seconds, 6) for step, seconds in timer.seconds.items()},
                 )
             )
     except KeyboardInterrupt:

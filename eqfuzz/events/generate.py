@@ -20,6 +20,8 @@ class ProgramGenerated(Event):
     file: str
     operators: list[str]
     seconds: float
+    timings: dict[str, float]
+    """Wall seconds by step."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -35,13 +35,11 @@ from eqfuzz.cli.options.generating import (
 from eqfuzz.cli.options.values import BadOption, configs_of, job_count, split_names, time_limit
 from eqfuzz.cli.run_reporting import report_run
 from eqfuzz.errors import UsageError
-from eqfuzz.program.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from eqfuzz.commands.generate_dag import ProgramSource
     from eqfuzz.events.event import Event
     from eqfuzz.events.generate import GenerationEnded
-    from eqfuzz.generate.dag.template import ProgramTemplate
     from eqfuzz.mutate.settings import Settings
 
 
@@ -172,6 +170,7 @@ def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
         program = source.generate(seed)
     except (NothingGenerated, InvalidOperators) as error:
         raise UsageError(str(error)) from None
+    logs.log_steps(program.name, program.timings)
     if as_json:
         event = {
             "event": "program",
@@ -193,20 +192,24 @@ def _source(
 ) -> tuple[ProgramSource, str]:
     """The generator of the programs, and the name of its template. Raises BadOption."""
     from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
-    from eqfuzz.generate.dag.generate import MIXED, Mixture, ProgramGenerator
-    from eqfuzz.generate.dag.template import InvalidTemplate
+    from eqfuzz.generate.dag.generate import Mixture, ProgramGenerator
+    from eqfuzz.generate.dag.template import MIXED, InvalidTemplate, templates_named
 
-    chosen = _templates(template)
     try:
+        chosen = templates_named(template)
         generators = {name: ProgramGenerator(one, depth=depth, plugins=plugins) for name, one in chosen.items()}
     except InvalidOperators as error:
         raise BadOption("--operators-from", str(error)) from None
     except InvalidTemplate as error:
         raise BadOption("--template", str(error)) from None
     names = {name for one in generators.values() for name in one.every}
-    only = _weights(supported, names, "--supported-ops")
-    _require_weights(weights)
-    factors = {**_weights(weights, names, "--op-weights"), **only}
+    only = _operators(supported, names, "--supported-ops")
+    weighted = _operators(weights, names, "--op-weights")
+    for name, weight in weighted.items():
+        if weight is None:
+            raise BadOption("--op-weights", f"{name!r} has no weight: write {name}=2")
+    every = [*weighted.items(), *only.items()]  # a weight of --supported-ops takes precedence
+    factors = {name: weight for name, weight in every if weight is not None}
     if only or factors:
         generators = {
             name: ProgramGenerator(one, only=only, weights=factors, depth=depth, plugins=plugins)
@@ -220,46 +223,22 @@ def _source(
     return Mixture(generators), MIXED
 
 
-def _require_weights(text: str) -> None:
-    """Raises BadOption for an operator without a weight."""
+def _operators(text: str, names: set[str], option: str) -> dict[str, float | None]:
+    """``torch.add,torch.matmul=5`` as weights by declared name, None without one. Raises BadOption."""
+    from eqfuzz.generate.dag.catalogue.names import declared_name
+    from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
+
+    weights: dict[str, float | None] = {}
     for part in split_names([text]):
-        if "=" not in part:
-            raise BadOption("--op-weights", f"{part!r} has no weight: write {part}=2")
-
-
-def _templates(name: str) -> dict[str, ProgramTemplate]:
-    """The template of that name or file by name; all of them for ``mixed``. Raises BadOption."""
-    from eqfuzz.generate.dag.generate import MIXED
-    from eqfuzz.generate.dag.template import InvalidTemplate, shipped_templates, template_of
-
-    shipped = shipped_templates()
-    if name == MIXED:
-        return shipped
-    if name in shipped:
-        return {name: shipped[name]}
-    if name.endswith((".toml", ".py")):
+        name, mark, number = (word.strip() for word in part.partition("="))
         try:
-            template = template_of(Path(name))
-        except InvalidTemplate as error:
-            raise BadOption("--template", str(error)) from None
-        return {template.name: template}
-    names = [*shipped, MIXED]
-    raise BadOption("--template", f"no template {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
-
-
-def _weights(text: str, names: set[str], option: str) -> dict[str, float]:
-    """``torch.add,torch.matmul=5`` as weights by name. Raises BadOption."""
-    weights: dict[str, float] = {}
-    for part in split_names([text]):
-        name, _, number = part.partition("=")
-        if name not in names:
-            hint = did_you_mean(name, sorted(names))
-            raise BadOption(option, f"no operator {name!r}{hint}; `eqfuzz generate ops` lists them")
-        try:
-            weights[name] = float(number if "=" in part else 1)
+            weight = float(number) if mark else None
+            weights[declared_name(name, names)] = weight
+        except InvalidOperators as error:
+            raise BadOption(option, str(error)) from None
         except ValueError:
             raise BadOption(option, f"{part!r}: the weight is no number") from None
-        if not 0 < weights[name] < math.inf:
+        if weight is not None and not 0 < weight < math.inf:
             raise BadOption(option, f"{part!r}: a weight is a number above 0")
     return weights
 

@@ -7,30 +7,36 @@ import fnmatch
 import json
 
 from eqfuzz.cli.options.common import LinesFormat, OutputFormat
-from eqfuzz.cli.options.generating import OperatorsFrom
+from eqfuzz.cli.options.generating import OperatorPattern, OperatorsFrom
 from eqfuzz.cli.options.model import PartPattern
 from eqfuzz.cli.options.values import BadOption
+from eqfuzz.errors import UsageError
 
 
-def ops(operators_from: OperatorsFrom = None, format: LinesFormat = OutputFormat.TEXT) -> None:
+def ops(
+    pattern: OperatorPattern = "*", operators_from: OperatorsFrom = None, format: LinesFormat = OutputFormat.TEXT
+) -> None:
     """List the operators and structures of generated programs.
 
-    Exit codes: 0 listed, 2 a file with operators that cannot be used.
+    Exit codes: 0 listed, 2 no such operator, or a file with operators that cannot be used.
     """
-    from eqfuzz.generate.dag.catalogue.listing import listed
+    from eqfuzz.generate.dag.catalogue.listing import listed, matching
     from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
 
     try:
-        entries = listed(operators_from or [])
+        entries = matching(listed(operators_from or []), pattern)
     except InvalidOperators as error:
         raise BadOption("--operators-from", str(error)) from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     if format is OutputFormat.JSON:
         for entry in entries:
             print(json.dumps(entry))
         return
     from eqfuzz.report.generate.operators import print_operators
+    from eqfuzz.report.run.console import make_console
 
-    print_operators(entries)
+    print_operators(make_console(), entries)
 
 
 def templates() -> None:

@@ -30,6 +30,10 @@ OperatorsFrom = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="Python file that declares more operators; repeatable."),
 ]
+OperatorPattern = Annotated[
+    str,
+    typer.Argument(metavar="PATTERN", help="Part of a name, as in 'pool'; or a glob of names and families: 'unb*'."),
+]
 Processes = Annotated[
     int | None,
     typer.Option("--processes", "-p", min=1, help="With --run: number of parallel jobs (default: 75 % of the cores)."),

@@ -10,12 +10,14 @@ from pathlib import Path
 from eqfuzz import __version__
 from eqfuzz.generate.dag.build import Builder
 from eqfuzz.generate.dag.catalogue.catalogue import Catalogue
+from eqfuzz.generate.dag.catalogue.names import declared_name
 from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph.code import code
 from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value
 from eqfuzz.generate.dag.graph.liveness import pruned
-from eqfuzz.generate.dag.template import ProgramTemplate
+from eqfuzz.generate.dag.step_timer import StepTimer
+from eqfuzz.generate.dag.template import MIXED, ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, UnsatisfiableSpec
 
@@ -25,9 +27,6 @@ _ATTEMPTS_WITH_TURN = 10
 
 _OTHER_SIZES = (DIM_LEAST, 6, 8, 9, DIM_MOST)
 """Values of a changing size in the second input set."""
-
-MIXED = "mixed"
-"""The name of the mixture of all templates."""
 
 
 class NothingGenerated(Exception):
@@ -42,6 +41,8 @@ class GeneratedProgram:
     template: str
     source: str
     graph: Graph
+    timings: Mapping[str, float] = dataclasses.field(default_factory=dict, compare=False)
+    """Seconds by step: ``specs`` (of the results), ``graph``, ``code``."""
 
     @property
     def name(self) -> str:
@@ -74,7 +75,9 @@ class ProgramGenerator:
         declared = operators(plugins)
         self.every = (*declared, *STRUCTURES)
         """The names of all operators and structures, including those that the template excludes."""
-        self.catalogue = Catalogue(declared, STRUCTURES, template, only=only, weights=weights)
+        chosen = [declared_name(name, self.every) for name in only]
+        factors = {declared_name(name, self.every): factor for name, factor in (weights or {}).items()}
+        self.catalogue = Catalogue(declared, STRUCTURES, template, only=chosen, weights=factors)
         self._depth = depth or template.depth
 
     @property
@@ -86,17 +89,25 @@ class ProgramGenerator:
         """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for errors in a user's operator."""
         rng = random.Random(f"eqfuzz dag {self.template.name} {seed}")
         draw = Draw(rng)
+        timer = StepTimer()
         for attempt in range(_ATTEMPTS):
             try:
-                graph = self.graph(draw, seed if attempt < _ATTEMPTS_WITH_TURN else None)
+                with timer.step("graph"):
+                    graph = self.graph(draw, seed if attempt < _ATTEMPTS_WITH_TURN else None, timer)
             except UnsatisfiableSpec:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
-            return GeneratedProgram(seed, self.template.name, code(graph, draw, title), graph)
+            with timer.step("code"):
+                text = code(graph, draw, title)
+            return GeneratedProgram(seed, self.template.name, text, graph, timer.seconds)
         raise NothingGenerated(f"template {self.template.name}, seed {seed}: its operators make no program")
 
-    def graph(self, draw: Draw, turn: int | None = None) -> Graph:
-        """A graph that begins with the operator whose ``turn`` it is; None: with any. Raises UnsatisfiableSpec."""
+    def graph(self, draw: Draw, turn: int | None = None, timer: StepTimer | None = None) -> Graph:
+        """A graph that begins with the operator whose ``turn`` it is; None: with any. Raises UnsatisfiableSpec.
+
+        ``timer`` measures how long the specs of the results take to draw.
+        """
+        timer = timer or StepTimer()
         budget = draw.integer(min(4, self.template.nodes), self.template.nodes)
         builder = Builder(draw, self.catalogue, self.template, budget, build_structure)
         outputs = draw.integer(1, self.template.outputs)
@@ -108,7 +119,9 @@ class ProgramGenerator:
             depth = draw.integer(min(2, self._depth), self._depth)
             builder.is_module = builder.is_module or self.catalogue.needs_module(name)
             try:
-                results.append(builder.produce(builder.example(name), depth, first=name))
+                with timer.step("specs"):
+                    spec = builder.example(name)
+                results.append(builder.produce(spec, depth, first=name))
             except UnsatisfiableSpec:
                 if number:
                     continue

@@ -11,9 +11,12 @@ import pydantic
 from eqfuzz.generate.dag.values.input_code import LAYOUTS, PROFILES
 from eqfuzz.generate.dag.values.spec import EVERY
 from eqfuzz.program.parsing import parse
+from eqfuzz.program.suggestions import did_you_mean
 
 SHIPPED = Path(__file__).parent / "templates"
 
+MIXED = "mixed"
+"""The name of the mixture of all templates."""
 
 Weights = dict[str, pydantic.NonNegativeFloat]
 
@@ -142,3 +145,21 @@ def template_of(path: Path) -> ProgramTemplate:
     if not isinstance(template, ProgramTemplate):
         raise InvalidTemplate(f"{path}: defines no `template = ProgramTemplate(...)`")
     return template if template.name else template.model_copy(update={"name": path.stem})
+
+
+def templates_named(name: str) -> dict[str, ProgramTemplate]:
+    """The shipped template of that name, that of a file, or all shipped ones for ``mixed``, by their names.
+
+    Raises InvalidTemplate, with a suggestion for an unknown name.
+    """
+    shipped = shipped_templates()
+    if name == MIXED:
+        return shipped
+    if name in shipped:
+        return {name: shipped[name]}
+    if name.endswith((".toml", ".py")):
+        template = template_of(Path(name))
+        return {template.name: template}
+    names = [*shipped, MIXED]
+    hint = did_you_mean(name, names)
+    raise InvalidTemplate(f"no template {name!r}{hint}; known: {', '.join(names)}, and .toml or .py files of yours")

@@ -1,30 +1,42 @@
-"""The generator's operators as a table."""
+"""The generator's operators as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from eqfuzz.generate.dag.catalogue.listing import dtypes_in_words, ranks_in_words
 from eqfuzz.report.formatting import count
-from eqfuzz.report.run.console import make_console
+
+WIDE = 120
+"""Columns of a console that shows ranks and dtypes beside the descriptions."""
 
 
-def print_operators(entries: Sequence[dict[str, Any]]) -> None:
-    """Each family's operators, with ranks, dtypes and the first way to write them."""
-    console = make_console()
-    table = Table(show_lines=False)
-    for heading in ("family", "operator", "ranks", "dtypes", "written"):
-        table.add_column(heading, overflow="fold")
-    before = ""
-    for entry in entries:
-        family = entry["family"] if entry["family"] != before else ""
-        before = entry["family"]
-        ranks = f"{entry['ranks'][0]}-{entry['ranks'][-1]}" if entry["ranks"] else "number"
-        written = entry["spellings"][0] if entry["spellings"] else entry["about"]
-        dtypes = f"{len(entry['dtypes'])} dtypes" if len(entry["dtypes"]) > 3 else ", ".join(entry["dtypes"])
-        table.add_row(Text(family, style="bold"), Text(entry["name"]), ranks, dtypes, Text(written))
-    console.print(table)
-    console.print(f"{count(len(entries), 'operator')} in {len({entry['family'] for entry in entries})} families")
+def print_operators(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
+    """The operators of each family below its name, with their descriptions; on a wide console their results too."""
+    families = 0
+    for family, members in itertools.groupby(entries, key=lambda entry: entry["family"]):
+        families += 1
+        console.print(_table(family, list(members), wide=console.width >= WIDE))
+        console.print()
+    total = f"{count(len(entries), 'operator')} in {count(families, 'family', 'families')}"
+    console.print(Text(total, style="bold"))
+
+
+def _table(family: str, members: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column(family, no_wrap=True)
+    if wide:
+        table.add_column("ranks", no_wrap=True)
+        table.add_column("dtypes", overflow="fold")
+    table.add_column("description", overflow="fold", style="dim", ratio=1)
+    for entry in members:
+        result = [ranks_in_words(entry), dtypes_in_words(entry)] if wide else []
+        table.add_row(Text(entry["name"]), *result, Text(entry["about"]))
+    return table

@@ -1,6 +1,7 @@
 """``eqfuzz generate``: programs on the screen or in a folder, and one line for whatever is wrong."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -82,12 +83,56 @@ def test_operators_are_chosen(option):
     assert {"torch.add", "torch.nn.functional.relu"} & set(events)
 
 
+def uses(*arguments):
+    """How often each operator is used in the programs that the arguments ask for."""
+    return events_of(invoke("dag", *arguments, "--format", "json"))[-1]["operators"]
+
+
+def test_weights_count_also_for_operators_named_without_one(tmp_path):
+    def share(*weights):
+        only = uses("--count", 30, "--out", tmp_path, "--supported-ops", "torch.add,torch.mul=2", *weights)
+        return only["torch.add"] / (only["torch.add"] + only["torch.mul"])
+
+    assert share() < 0.45
+    assert share("--op-weights", "torch.add=50") > 0.8
+    assert share("--op-weights", "torch.add=2,torch.mul=100") == share("--op-weights", "torch.add=2"), (
+        "a weight of --supported-ops takes precedence"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("torch.nonzero", "torch.nonzero"),
+        ("torch.ops.aten.nonzero", "torch.nonzero"),
+        ("torch.masked_select", "torch.masked_select"),
+        ("torch.ops.aten.masked_select", "torch.masked_select"),
+        ("torch.unique", "torch.unique"),
+        ("aten::unique", "torch.unique"),
+        ("torch.ops.aten.item", "torch.Tensor.item"),
+        ("torch.ops.aten.add.Tensor", "torch.add"),
+        ("F.relu", "torch.nn.functional.relu"),
+    ],
+)
+def test_operators_are_known_by_the_names_of_torch(tmp_path, name, declared):
+    assert uses("--count", 5, "--out", tmp_path, "--supported-ops", name)[declared] >= 5
+
+
+def test_debug_log_has_one_line_for_each_step(tmp_path):
+    for arguments in (("--seed", 3), ("--seed", 3, "--out", tmp_path, "--artifacts")):
+        lines = invoke("dag", *arguments, "--log-level", "debug").stderr.splitlines()
+        steps = re.findall(r"default-3(?:\.py)?: (\w+) \d+\.\d{4} s$", "\n".join(lines), re.MULTILINE)
+        assert steps == ["specs", "graph", "code", "write", "artifacts"][: 3 if len(arguments) == 2 else 5]
+    assert not invoke("dag", "--seed", 3).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--template", "defualt"], "--template: no template 'defualt', did you mean 'default'?"),
         (["--template", "nowhere.toml"], "nowhere.toml: cannot be read"),
         (["--supported-ops", "torch.ad"], "--supported-ops: no operator 'torch.ad', did you mean 'torch.add'?"),
+        (["--supported-ops", "torch.ops.aten.ad"], "no operator 'torch.ops.aten.ad', did you mean 'torch.add'?"),
         (["--supported-ops", "torch.add=0"], "a weight is a number above 0"),
         (["--supported-ops", "torch.add=many"], "the weight is no number"),
         (["--op-weights", "torch.add"], "'torch.add' has no weight"),
@@ -173,6 +218,44 @@ def test_operators_are_listed():
         "structures say what they are"
     )
     assert "torch.add" in invoke("ops").stdout
+
+
+def test_campaign_suggests_a_template(tmp_path):
+    result = CliRunner().invoke(app, ["campaign", "--template", "unbakced", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("eqfuzz: --template: no template 'unbakced', did you mean 'unbacked'?; known: ")
+
+
+def test_operators_are_listed_by_part_of_name_glob_and_family():
+    def names(*arguments):
+        return {entry["name"] for entry in events_of(invoke("ops", *arguments, "--format", "json"))}
+
+    assert names("ADD") > {"torch.add", "torch.addmm"}
+    assert all("add" in name.lower() for name in names("add"))
+    assert {"torch.nonzero", "unbacked: unique"} < names("unbacked") == names("unb*")
+    assert names("torch.add?m") == {"torch.addmm"}
+    for pattern, hint in (("poool", "pooling"), ("unbaked*", "unbacked"), ("torch.nonzeros", "torch.nonzero")):
+        result = invoke("ops", pattern)
+        assert result.exit_code == 2
+        assert result.stderr == f"eqfuzz: no operator fits {pattern!r}, did you mean {hint!r}?\n"
+
+
+def test_every_operator_is_described():
+    entries = events_of(invoke("ops", "--format", "json"))
+    assert not [entry["name"] for entry in entries if not entry["about"].endswith(".")]
+    assert not [entry["name"] for entry in entries if entry["about"].startswith(("partial(", "Create a new function"))]
+    described = {entry["about"] for entry in entries if entry["family"] == "elementwise"}
+    assert len(described) == sum(entry["family"] == "elementwise" for entry in entries), "each by a sentence of its own"
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_listed_names_are_never_cut(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = invoke("ops").stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    first = {re.split(r"  +", line)[0] for line in lines}
+    assert {entry["name"] for entry in events_of(invoke("ops", "--format", "json"))} <= first
+    assert not {"│", "┃", "…"} & set("".join(lines))
 
 
 def test_templates_are_listed():

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from eqfuzz.generate.dag.build import DRAWING
-from eqfuzz.generate.dag.catalogue.operator import operators
+from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, operators
 from eqfuzz.generate.dag.flow import STRUCTURES
 from eqfuzz.generate.dag.generate import Mixture, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
@@ -167,6 +167,11 @@ def test_depth_limits_size_of_programs():
     assert sizes[0] > 1.3 * sizes[1]
 
 
-def test_unknown_operator_generates_nothing():
+def test_unknown_operator_is_refused_with_a_suggestion():
+    with pytest.raises(InvalidOperators, match="no operator 'torch.ad', did you mean 'torch.add'"):
+        ProgramGenerator(TEMPLATES["default"], only=["torch.ad"])
+
+
+def test_operator_that_the_template_excludes_generates_nothing():
     with pytest.raises(NothingGenerated):
-        ProgramGenerator(TEMPLATES["default"], only=["no such"]).generate(0)
+        ProgramGenerator(TEMPLATES["default"], only=["dtensor: abs"]).generate(0)

@@ -9,10 +9,7 @@ import itertools
 import sys
 from typing import Any
 
-from eqfuzz.generate.dag.catalogue.listing import listed
-from eqfuzz.generate.dag.values.spec import BOOL, COMPLEX, FLOATS, INTEGERS
-
-_GROUPS = {"floats": FLOATS, "integers": INTEGERS, "complex": COMPLEX, "bool": BOOL}
+from eqfuzz.generate.dag.catalogue.listing import dtypes_in_words, listed, ranks_in_words
 
 _HEAD = """\
 # Operators of the generator
@@ -35,20 +32,10 @@ def page() -> str:
 
 
 def _row(entry: dict[str, Any]) -> str:
-    ranks = f"{entry['ranks'][0]}–{entry['ranks'][-1]}" if entry["ranks"] else "number"
     marks = ["yes" if entry[key] else "" for key in ("exact", "gradient")]
     about = entry["about"].replace("|", "\\|")
-    return f"| `{entry['name']}` | {_dtypes(entry['dtypes'])} | {ranks} | {marks[0]} | {marks[1]} | {about} |"
-
-
-def _dtypes(dtypes: list[str]) -> str:
-    """The names of the groups that are complete, then the other dtypes."""
-    names, left = [], set(dtypes)
-    for name, group in _GROUPS.items():
-        if left >= set(group):
-            names.append(name)
-            left -= set(group)
-    return ", ".join([*names, *sorted(left)])
+    cells = [f"`{entry['name']}`", dtypes_in_words(entry), ranks_in_words(entry), *marks, about]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class Operator:
     - ``inplace``: statements that write the result over the first input; ``out``: calls that write it to a tensor
       ``{out}``.
     - ``name_hint``: the name of a variable that holds the result.
-    - ``weight``: relative to the other operators of the family.
+    - ``weight``: relative to the other operators of the family; ``doc``: a sentence that describes it.
     """
 
     name: str
@@ -126,12 +126,14 @@ def operator(
     name_hint: str = "",
     noun: str = "",
     weight: float = 1.0,
+    doc: str = "",
 ) -> Callable[[Callable[[Draw, Spec], Needs]], Callable[[Draw, Spec], Needs]]:
     """Declare an operator, see `Operator`; the decorated function returns the `Needs` of one use for a result.
 
     It gets a `Draw` and the `Spec` of the result, and raises UnsatisfiableSpec where the operator cannot produce that.
-    ``rank`` is the smallest and the largest rank of the result. ``noun`` is the former name of ``name_hint``. Raises
-    ValueError where an operator of this name exists.
+    ``rank`` is the smallest and the largest rank of the result; ``doc`` describes the operator (default: the docstring
+    of the function). ``noun`` is the former name of ``name_hint``. Raises ValueError where an operator of this name
+    exists.
     """
 
     def declare(needs: Callable[[Draw, Spec], Needs]) -> Callable[[Draw, Spec], Needs]:
@@ -154,7 +156,7 @@ def operator(
             tuple(out),
             name_hint or noun,
             weight,
-            (getattr(needs, "func", needs).__doc__ or "").strip(),  # of a partial: not the docstring of its class
+            doc or (getattr(needs, "func", needs).__doc__ or "").strip(),  # of a partial: not that of its class
         )
         return needs
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
+from eqfuzz.generate.dag.operators.math.elementwise_descriptions import DESCRIPTIONS
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import BOOLEAN, COMPLEX, FLOATS, Range, Spec
 
@@ -122,7 +123,16 @@ def _declare(name: str, entry: dict[str, Any]) -> None:
         inplace=[f"{{0}}.{short}_()"] if entry["inplace"] and entry["result"] != "bool" else [],
         out=[f"{called}({{0}}, out={{out}})"] if entry["out"] else [],
         name_hint="mask" if entry["result"] == "bool" else "active" if activation else "",
+        doc=f"{DESCRIPTIONS[name]}{_domain(entry)}.",
     )(partial(_needs, entry, name))
+
+
+def _domain(entry: dict[str, Any]) -> str:
+    """The interval of the inputs in words; empty for any number."""
+    low, high = entry["spans"][0][:2]
+    if (low, high) == (-180.0, 180.0) or entry["result"] == "bool":
+        return ", mostly of exact values" if entry["discrete"] else ""
+    return f", for elements from {low:g} to {high:g}"
 
 
 for _name, _entry in json.loads((Path(__file__).with_suffix(".json")).read_text(encoding="utf-8")).items():
