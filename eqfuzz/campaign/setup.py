@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,9 @@ from eqfuzz.campaign.engine.loop import CampaignInvocation, CampaignLoop
 from eqfuzz.campaign.engine.plan import SearchSpace
 from eqfuzz.campaign.executors.item_runner import ItemRunner
 from eqfuzz.campaign.executors.local import Executor, LocalExecutor
+from eqfuzz.campaign.invocation import InvocationOptions, open_store
 from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.sources.files import SeedFiles, SeedSource, TemplateSeeds
-from eqfuzz.campaign.store.store import Store, StoreError
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
@@ -32,33 +31,9 @@ from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_is
 if TYPE_CHECKING:
     from eqfuzz.campaign.sources.llm import LlmSeeds
 
-STORE_FILE = "campaigns.db"
 RAY = "ray"
 MODEL_FOLDER = "model"
 """Folder of the language model's programs and response log, below a campaign's folder."""
-
-
-@dataclasses.dataclass(frozen=True)
-class InvocationOptions:
-    """Options of one call, which do not change the findings of the campaign."""
-
-    name: str
-    out: Path
-    """Folder of the campaigns' folders and, without a ``url``, of their store."""
-    url: str = ""
-    """URL of the store's database."""
-    jobs: int = 1
-    """Items run at once; 0, with a ``ray_address``: one per CPU (or GPU) of the cluster."""
-    executor: str = "local"
-    ray_address: str = ""
-
-    @property
-    def folder(self) -> Path:
-        return self.out / self.name
-
-    @property
-    def store_url(self) -> str:
-        return self.url or f"sqlite:///{(self.out / STORE_FILE).absolute()}"
 
 
 def run_campaign(
@@ -115,15 +90,6 @@ def run_campaign(
             return CampaignLoop(configuration, invocation, bucketer, events).run()
     finally:
         runner.close()
-
-
-def open_store(options: InvocationOptions) -> Store:
-    """The store of the campaigns below ``options.out``. Raises StoreError."""
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"--out: {options.out}: {error.strerror}") from None
-    return Store.open(options.store_url, options.out / "store")
 
 
 def executor_of(configuration: Configuration, options: InvocationOptions, runner: ItemRunner) -> Executor:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from eqfuzz.events.event import Event
 from eqfuzz.oracle.compare.verdict import Verdict
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.findings.finding import Finding
 

@@ -11,30 +11,13 @@ from functools import cached_property
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rewrite_step import RewriteStep
+from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.former_names import present_name
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.edit import edited
 from eqfuzz.rewrite.source.syntax import Syntax
-
-
-@dataclasses.dataclass(frozen=True)
-class RewriteStep:
-    """One rewrite of a derivation: the rule, and what stood where before and after.
-
-    ``start`` is the offset of ``before`` in the text that was rewritten, in characters.
-    """
-
-    rule: str
-    line: int
-    before: str
-    after: str
-    start: int = 0
-
-    @classmethod
-    def at(cls, site: Site) -> RewriteStep:
-        """What applying ``site`` will be on record as."""
-        return cls(site.rule.name, site.line, site.before, site.text, site.span[0])
 
 
 @dataclasses.dataclass(frozen=True)

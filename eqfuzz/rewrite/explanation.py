@@ -7,8 +7,9 @@ import dataclasses
 import libcst as cst
 
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, apply, original
+from eqfuzz.rewrite.derivation import CannotRewrite, apply, original
 from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 COMPILER_MODULES = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx", "torch._subclasses")
@@ -33,6 +34,7 @@ TRACES_PATTERNS = ("fwd_only", "joint_fwd_bwd")
 """Functions of the matcher that trace patterns and replacements for a match."""
 
 
+@cache
 def torch_folder() -> Path:
     """The folder of the torch that would be imported; the paths above are relative to it."""
     spec = importlib.util.find_spec("torch")

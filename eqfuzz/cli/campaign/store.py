@@ -28,7 +28,7 @@ def list_campaigns(out: CampaignsFolder = OUT, db: Database = "", format: LinesF
     """
     from eqfuzz.campaign.administration import description
     from eqfuzz.report.campaign.listing import print_campaigns
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     with _open_store(out, db) as store:
         campaigns = [description(store, campaign) for campaign in store.campaigns()]
@@ -48,13 +48,15 @@ def show(
     format: ObjectFormat = OutputFormat.TEXT,
     check: CheckDamage = False,
 ) -> None:
-    """Show a campaign: counters, findings, rewards, curve.
+    """Show a campaign: counters, findings, curve.
+
+    The rewards of its arms too.
 
     Exit codes: 0 shown, 2 no such campaign, 3 --check found damage.
     """
     from eqfuzz.campaign.administration import campaign_named, description
     from eqfuzz.report.campaign.listing import print_campaign
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     with _open_store(out, db) as store:
         row = campaign_named(store, name)
@@ -72,9 +74,9 @@ def show(
 
 
 def export(name: NamedCampaign, folder: ExportFolder, out: CampaignsFolder = OUT, db: Database = "") -> None:
-    """Write a campaign's corpus, findings and curve to a folder.
+    """Write what a campaign has to a folder.
 
-    The folder is complete in itself: it needs no database.
+    That is its corpus, findings and curve. The folder is complete in itself: it needs no database.
 
     Exit codes: 0 written, 2 no such campaign, or the folder exists already.
     """
@@ -93,7 +95,9 @@ def minimise(
     db: Database = "",
     format: ObjectFormat = OutputFormat.TEXT,
 ) -> None:
-    """Minimise the corpus of a campaign; it keeps all features.
+    """Minimise the corpus of a campaign.
+
+    It keeps all features.
 
     Exit codes: 0 done, 2 no such campaign, or it is running.
     """
@@ -129,7 +133,7 @@ def store_errors() -> Iterator[None]:
 @contextlib.contextmanager
 def _open_store(out: Path, db: str) -> Iterator[Store]:
     """The existing store. Raises UsageError for what goes wrong with it, or in using it."""
-    from eqfuzz.campaign.setup import STORE_FILE, InvocationOptions, open_store
+    from eqfuzz.campaign.invocation import STORE_FILE, InvocationOptions, open_store
 
     if not db and not (out / STORE_FILE).is_file():
         raise BadOption("--out", f"no campaigns in {out} ({STORE_FILE} is not there)")

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from eqfuzz.oracle.observe.observer import has_drawn
 from eqfuzz.program.call import Call
 from eqfuzz.rewrite import strategy
-from eqfuzz.rewrite.derivation import RewriteStep, Variant
+from eqfuzz.rewrite.derivation import Variant
 from eqfuzz.rewrite.facts.probe import Facts
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.syntax import Syntax

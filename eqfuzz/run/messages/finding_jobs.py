@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import StringConstraints
 
 from eqfuzz.oracle.audit.local_audit import Audit
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
 from eqfuzz.run.messages.job import ChildEvent, Count, Identifier, JobScope, Name, ProgramInvalid, Text
 from eqfuzz.run.messages.seed_jobs import CellReport, CheckedVerdict, ProgramJob, VariantRecord

@@ -10,7 +10,7 @@ from typing import Any
 
 from eqfuzz.oracle.compare.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.severity import Severity, severity
 from eqfuzz.triage.findings.stage import Ablation, Blame

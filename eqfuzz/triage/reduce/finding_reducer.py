@@ -12,7 +12,7 @@ from typing import Any
 from eqfuzz.oracle.compare.checks import CALLS
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.messages.finding_jobs import CompareJob
 from eqfuzz.run.processes.pool import Pool

@@ -5,7 +5,8 @@ import random
 import pytest
 import torch
 
-from eqfuzz.rewrite.derivation import CannotRewrite, RewriteStep, original, rederive
+from eqfuzz.rewrite.derivation import CannotRewrite, original, rederive
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.strategy import every, walk
 from tests.unit.rewrite.test_strategy import PROGRAM, SITES, run, study

@@ -5,7 +5,7 @@ from typing import Any
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.findings.finding import Finding, finding_id
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation

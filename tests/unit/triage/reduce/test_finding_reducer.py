@@ -6,7 +6,7 @@ import random
 import pytest
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.messages.finding_jobs import BisectJob, BisectorResult, CompareJob, FaultBisected
 from eqfuzz.run.messages.job import ChildExit

@@ -11,7 +11,7 @@ from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, replay

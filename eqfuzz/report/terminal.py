@@ -1,0 +1,17 @@
+"""The console that everything for people is printed on."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+
+class _Console(Console):
+    """Raises BrokenPipeError: rich would end the process with exit code 1, which means findings."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this while it handles the error
+
+
+def make_console() -> Console:
+    """The console on stdout; colours, width and NO_COLOR as rich detects them."""
+    return _Console(highlight=False)
