@@ -22,8 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from eqfuzz.campaign.configuration import from_tables
+from eqfuzz.campaign.invocation import InvocationOptions
 from eqfuzz.campaign.metrics import CampaignMetrics
-from eqfuzz.campaign.setup import InvocationOptions, run_campaign
+from eqfuzz.campaign.setup import run_campaign
 from eqfuzz.events.campaign import ItemEnded, ItemStarted
 from eqfuzz.events.event import Event
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from eqfuzz.commands.each_rule import each_rule
 from eqfuzz.events.event import Handler
 from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
-from eqfuzz.rewrite.rules.library import place_of
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.messages.job import JobReply
 from eqfuzz.run.messages.rule_jobs import ProveJob, RuleProved
@@ -61,7 +60,7 @@ def _checked(index: int, rule: Rule, reply: JobReply[RuleProved]) -> RuleChecked
     return RuleChecked(
         index=index,
         rule=rule.name,
-        place=place_of(rule),
+        place=rule.place,
         holds=not problems,
         draws=proof.draws,
         rewrites=proof.rewrites,

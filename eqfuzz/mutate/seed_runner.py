@@ -14,8 +14,8 @@ from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.seed_run import RunResources, SeedRun
 from eqfuzz.mutate.self_check import quick_steps
 from eqfuzz.mutate.settings import RewriteSettings, Settings
-from eqfuzz.rewrite.rules.library import select
 from eqfuzz.rewrite.rules.rule import Rule
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.kernels.cache_eviction import CacheEvictor
 from eqfuzz.run.limits import Limits

@@ -15,7 +15,7 @@ from rich.text import Text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.program import Program
 from eqfuzz.report.formatting import printable
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 
 CONTEXT_LINES = 2
 EXCERPT_LINES = 40

@@ -13,9 +13,10 @@ from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import Visit
 from eqfuzz.rewrite.facts.probe import Facts
 from eqfuzz.rewrite.rules.equation import Equation, EquationMatch
+from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.generator import GeneratorRule
 from eqfuzz.rewrite.rules.library import equation_of
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.source.edit import Edit, overlap
 from eqfuzz.rewrite.source.syntax import Expression, Span, Statement, Syntax
 from eqfuzz.rewrite.source.template import Replacement

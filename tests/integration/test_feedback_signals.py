@@ -10,7 +10,7 @@ from eqfuzz.events.run import LinesCovered
 from eqfuzz.mutate.saved_variants import keep_variant
 from eqfuzz.mutate.seed_run import RunResources, SeedRun
 from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
-from eqfuzz.rewrite.rules.library import select
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.coverage.features import feature
 from eqfuzz.run.environment import Environment

@@ -18,8 +18,9 @@ from eqfuzz.campaign.configuration import Configuration, from_tables
 from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, unpack
 from eqfuzz.campaign.executors.item_runner import WorkOrder
 from eqfuzz.campaign.executors.ray_worker import RayWorker, UnfitNode
+from eqfuzz.campaign.invocation import InvocationOptions, open_store
 from eqfuzz.campaign.metrics import CampaignMetrics
-from eqfuzz.campaign.setup import InvocationOptions, open_store, run_campaign
+from eqfuzz.campaign.setup import run_campaign
 from eqfuzz.campaign.store.records import Item, ItemOptions
 from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.events.event import Event

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from eqfuzz.cli.app import app
 from eqfuzz.events.run import SitesListed
 from eqfuzz.report.run.rewrites import RewritesBySeed
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from tests.commandline import eqfuzz, mutate, write
 
 MINE = """

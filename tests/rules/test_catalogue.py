@@ -34,8 +34,10 @@ from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import Variant, apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.proof.equivalence import same_bits
-from eqfuzz.rewrite.rules.library import select, shipped_rules
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.exactness import Exactness
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.rule import Rule
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
 

@@ -11,7 +11,8 @@ from eqfuzz.rewrite.calls.readings import method_path, read
 from eqfuzz.rewrite.proof.example import examples_of
 from eqfuzz.rewrite.proof.form_examples import has_method, samples
 from eqfuzz.rewrite.rules.equation import path_of
-from eqfuzz.rewrite.rules.library import select, shipped_rules
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.rewriting import X, Y, found_in, misses_in, reasons_in, variants_of
 

@@ -17,8 +17,9 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import Facts, take_facts
-from eqfuzz.rewrite.rules.library import load_rules, select, shipped_rules
+from eqfuzz.rewrite.rules.library import load_rules, shipped_rules
 from eqfuzz.rewrite.rules.rule import RuleError
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
 

@@ -15,7 +15,8 @@ from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.context.submodule import FunctionalForm
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
-from eqfuzz.rewrite.rules.library import select, shipped_rules
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.test_matching import assert_same

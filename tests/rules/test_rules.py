@@ -12,8 +12,9 @@ from eqfuzz.rewrite.proof.equivalence import same_bits
 from eqfuzz.rewrite.proof.example import examples_of
 from eqfuzz.rewrite.proof.operand_sampler import ALL_DTYPES, draw
 from eqfuzz.rewrite.proof.proof import prove
+from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.library import load_rules, shipped_rules
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.rule import Rule
 
 RULES = shipped_rules()
 WRONG = load_rules(Path(__file__).parent / "wrong")

@@ -6,38 +6,38 @@ import json
 
 from eqfuzz.cli.options.common import LinesFormat, ObjectFormat, OutputFormat
 from eqfuzz.cli.options.rewriting import RuleName, RuleSelection, RulesFrom
-from eqfuzz.cli.rules.selection import named_rule, selected_rules
+from eqfuzz.cli.rules.selection import listed_rules, named_rule
 
 
 def list_rules(
     selection: RuleSelection = None, rules_from: RulesFrom = None, format: LinesFormat = OutputFormat.TEXT
 ) -> None:
-    """List the rules with their exactness, compile depth and tags.
+    """List rules: exactness, depth, tags.
 
     Exit codes: 0 listed, 2 no such rule.
     """
-    rules = selected_rules(selection, rules_from)
+    rules = listed_rules(selection, rules_from)
 
-    from eqfuzz.report.rules.library import print_table, to_fields
+    from eqfuzz.report.rules.listing import print_rules, to_fields
 
     if format is OutputFormat.JSON:
         for rule in rules:
             print(json.dumps(to_fields(rule)))
         return
 
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
-    print_table(make_console(), rules)
+    print_rules(make_console(), rules)
 
 
 def show(name: RuleName, rules_from: RulesFrom = None, format: ObjectFormat = OutputFormat.TEXT) -> None:
-    """Show one rule: its equation, its preconditions and an example.
+    """Show a rule: equation, preconditions, example.
 
     Exit codes: 0 shown, 2 no such rule.
     """
     rule = named_rule(name, rules_from)
 
-    from eqfuzz.report.rules.library import print_page, to_page
+    from eqfuzz.report.rules.page import print_page, to_page
     from eqfuzz.rewrite.proof.demonstration import demonstrate
 
     demonstration = demonstrate(rule)
@@ -45,6 +45,6 @@ def show(name: RuleName, rules_from: RulesFrom = None, format: ObjectFormat = Ou
         print(json.dumps(to_page(rule, demonstration)))
         return
 
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     print_page(make_console(), rule, demonstration)

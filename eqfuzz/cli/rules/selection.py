@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eqfuzz.rewrite.rules.declarations import RuleDeclaration
     from eqfuzz.rewrite.rules.rule import Rule
 
 
@@ -24,7 +27,7 @@ def all_rules(rules_from: list[Path] | None) -> tuple[Rule, ...]:
 
 def selected_rules(selection: list[str] | None, rules_from: list[Path] | None) -> tuple[Rule, ...]:
     """The rules that the words of ``selection`` name together. Raises UsageError with a suggestion."""
-    from eqfuzz.rewrite.rules.library import select
+    from eqfuzz.rewrite.rules.selection import select
 
     try:
         return select(all_rules(rules_from), ",".join(selection or ()))
@@ -32,9 +35,23 @@ def selected_rules(selection: list[str] | None, rules_from: list[Path] | None) -
         raise UsageError(str(error)) from None
 
 
+def listed_rules(selection: list[str] | None, rules_from: list[Path] | None) -> Sequence[Rule | RuleDeclaration]:
+    """What ``selected_rules`` returns, to be listed: the shipped rules as they are declared, without loading torch."""
+    if rules_from:
+        return selected_rules(selection, rules_from)
+
+    from eqfuzz.rewrite.rules.declarations import shipped_declarations
+    from eqfuzz.rewrite.rules.selection import select
+
+    try:
+        return select(shipped_declarations(), ",".join(selection or ()))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 def named_rule(name: str, rules_from: list[Path] | None) -> Rule:
     """The one rule called ``name``. Raises UsageError with a suggestion."""
-    from eqfuzz.rewrite.rules.library import one
+    from eqfuzz.rewrite.rules.selection import one
 
     try:
         return one(all_rules(rules_from), name)

@@ -6,19 +6,19 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.campaign.screen import sparkline
 from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.report.verdict_texts import style_of
 
 
 def print_campaigns(console: Console, campaigns: Sequence[Mapping[str, Any]]) -> None:
     """One row per campaign, each as ``eqfuzz.campaign.administration.description`` returns it."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    table = plain_table()
     table.add_column("campaign", no_wrap=True)
     table.add_column("started", no_wrap=True)
     for column in ("epochs", "programs", "cells", "new", "known", "corpus", "CPU"):
@@ -36,7 +36,7 @@ def print_campaigns(console: Console, campaigns: Sequence[Mapping[str, Any]]) ->
             f"{figures['kept']:,}",
             duration(figures["cpu_seconds"]),
         )
-    console.print(table)
+    print_table(console, table)
 
 
 def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
@@ -63,7 +63,7 @@ def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequenc
     console.print(table)
     if campaign["yields"]:
         console.print()
-        console.print(_arms(campaign["yields"]))
+        print_table(console, _arms(campaign["yields"]))
     console.print()
     if not campaign["findings"]:
         console.print("no findings")
@@ -78,7 +78,7 @@ def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequenc
 
 
 def _arms(arms: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table()
     table.add_column("arm", no_wrap=True)
     for column in ("pulls", "reward", "cost", "reward per cost"):
         table.add_column(column, justify="right", no_wrap=True)

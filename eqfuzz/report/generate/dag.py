@@ -14,6 +14,7 @@ from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
 from eqfuzz.report.formatting import count, duration
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.tables import plain_table, print_table
 
 SHOWN = 30
 """Number of operators listed; ``--verbose`` lists all."""
@@ -55,7 +56,7 @@ class GenerationReport(LiveReport):
             return
         if not self._quiet and event.operators:
             self._console.print()
-            self._console.print(_distribution(event, everything=self._verbose))
+            print_table(self._console, _distribution(event, everything=self._verbose))
         seeds = _seeds(range(event.start, event.start + event.count))
         rate = f"{event.programs / event.seconds:,.0f} a second" if event.seconds else ""
         parts = [
@@ -89,8 +90,8 @@ def _seeds(seeds: range) -> str:
 
 def _distribution(event: GenerationEnded, *, everything: bool) -> Table:
     total = sum(event.operators.values())
-    table = Table(title=f"Operators used ({len(event.operators)} of {len(event.operators) + len(event.unused)})")
-    table.add_column("operator", overflow="fold")
+    table = plain_table("Operators used", f"{len(event.operators)} of {len(event.operators) + len(event.unused)}")
+    table.add_column("operator", no_wrap=True)
     table.add_column("uses", justify="right")
     table.add_column("share", justify="right")
     listed = list(event.operators.items())

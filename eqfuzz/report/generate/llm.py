@@ -18,6 +18,7 @@ from eqfuzz.events.llm import (
 from eqfuzz.report.formatting import count, duration, printable
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.tables import plain_table, print_table
 
 WORDS = {
     "empty": "empty response",
@@ -97,7 +98,7 @@ class WritingReport(LiveReport):
     def _close(self, event: WritingEnded) -> None:
         if not self._quiet and event.asked:
             self._console.print()
-            self._console.print(_table(event))
+            print_table(self._console, _table(event))
         self._print("  ·  ".join(_totals(event)))
         if event.parts and not self._quiet:
             self._print(f"reached {len(event.reached)} of {count(event.parts, 'part')} of the compiler")
@@ -145,8 +146,8 @@ def _estimate(event: DrySummary) -> str:
 
 
 def _table(event: WritingEnded) -> Table:
-    table = Table(title="Rejected responses")
-    table.add_column("reason")
+    table = plain_table("Rejected responses")
+    table.add_column("reason", no_wrap=True)
     table.add_column("first response", justify="right")
     table.add_column("in the end", justify="right")
     for reason in sorted({*event.first, *event.failed}, key=lambda r: -event.first.get(r, 0)):

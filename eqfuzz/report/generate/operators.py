@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.generate.dag.catalogue.listing import dtypes_in_words, ranks_in_words
 from eqfuzz.report.formatting import count
+from eqfuzz.report.tables import plain_table, print_table
 
 WIDE = 120
 """Columns of a console that shows ranks and dtypes beside the descriptions."""
@@ -23,14 +23,14 @@ def print_operators(console: Console, entries: Sequence[Mapping[str, Any]]) -> N
     families = 0
     for family, members in itertools.groupby(entries, key=lambda entry: entry["family"]):
         families += 1
-        console.print(_table(family, list(members), wide=console.width >= WIDE))
+        print_table(console, _table(family, list(members), wide=console.width >= WIDE))
         console.print()
     total = f"{count(len(entries), 'operator')} in {count(families, 'family', 'families')}"
     console.print(Text(total, style="bold"))
 
 
 def _table(family: str, members: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table()
     table.add_column(family, no_wrap=True)
     if wide:
         table.add_column("ranks", no_wrap=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +14,7 @@ from eqfuzz.events.rules import CompileDepthStarted, CompileDepthSummary, RuleMe
 from eqfuzz.report.formatting import count, duration
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.rewrite.rules.compile_depth import CompileStage
 
 MEANINGS = {
@@ -50,7 +50,7 @@ class CompileDepthReport(LiveReport):
             self._close(event)
 
     def _close(self, summary: CompileDepthSummary) -> None:
-        self._console.print(table_of(self._levels))
+        print_table(self._console, table_of(self._levels))
         for rule in summary.unmeasured:
             self._console.print(Text(f"not measured: {rule}: {self._reasons[rule]}", style="dim"), soft_wrap=True)
         measured = sum(summary.levels.values())
@@ -60,7 +60,7 @@ class CompileDepthReport(LiveReport):
 def table_of(levels: Mapping[str, str | None]) -> Table:
     """Number of rules by family (rows) and compile depth (columns)."""
     words = [level.word for level in CompileStage]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table()
     table.add_column("family", no_wrap=True)
     for word in (*words, "unknown"):
         table.add_column(word, justify="right", no_wrap=True)

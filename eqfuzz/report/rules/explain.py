@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eqfuzz.commands.explain_rule import RuleExplanation
 from eqfuzz.report.formatting import count, printable
-from eqfuzz.report.rules.library import sides_of
+from eqfuzz.report.rules.page import sides_of
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.rules.equation import Equation
 from eqfuzz.rewrite.rules.library import equation_of

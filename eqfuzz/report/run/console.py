@@ -32,18 +32,6 @@ NOTABLE = (VerdictKind.SUSPECT_RULE, VerdictKind.FLAKY, VerdictKind.SLOW)
 CONFIGS_SHOWN = 8
 
 
-class _Console(Console):
-    """Raises BrokenPipeError: rich would end the process with exit code 1, which means findings."""
-
-    def on_broken_pipe(self) -> None:
-        raise  # rich calls this while it handles the error
-
-
-def make_console() -> Console:
-    """The console on stdout; colours, width and NO_COLOR as rich detects them."""
-    return _Console(highlight=False)
-
-
 class ConsoleReport(LiveReport):
     """Handles the events of a run; draws while it is open as a context manager.
 

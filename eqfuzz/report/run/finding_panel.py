@@ -17,6 +17,7 @@ from eqfuzz.events.run import FindingReported
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.report.formatting import count, printable, value
 from eqfuzz.report.source import Excerpt, SourceDiff
+from eqfuzz.report.tables import plain_table
 from eqfuzz.report.verdict_texts import is_defect, style_of
 from eqfuzz.triage.findings.finding import Finding
 
@@ -141,7 +142,7 @@ def _who_shows_it(finding: Finding) -> Text:
 
 def _cells(finding: Finding) -> Table:
     """The four cells; two where there is no transformed program."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("")
     table.add_column("eager")
     table.add_column(f"compiled ({finding.config}, {finding.device})")

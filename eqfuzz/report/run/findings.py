@@ -6,12 +6,11 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.report.verdict_texts import style_of
 from eqfuzz.triage.findings.finding import Finding
 
@@ -54,13 +53,12 @@ def print_findings(console: Console, findings: Sequence[Finding], most: int | No
     if not findings:
         return
     console.print()
-    heading = Text("Findings", style="bold")
-    table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table("Findings")
     table.add_column("id", no_wrap=True)
     table.add_column("kind", no_wrap=True)
     placed = any(finding.place for finding in findings)
     for column in ("seed", "shown by", "place")[: 2 + placed]:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, no_wrap=column == "seed")
     for finding in findings[:most]:
         by = " + ".join(step.rule for step in finding.derivation) or "the original"
         kind = str(finding.verdict.kind)
@@ -69,4 +67,4 @@ def print_findings(console: Console, findings: Sequence[Finding], most: int | No
         table.add_row(*row[: 4 + placed])
     if most is not None and len(findings) > most:
         table.add_row("", "", Text(f"and {len(findings) - most:,} more", style="dim"), "")
-    console.print(table)
+    print_table(console, table)

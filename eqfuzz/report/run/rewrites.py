@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.rule import Rule as Line
@@ -17,7 +16,8 @@ from eqfuzz.events.run import SitesListed, VariantMade
 from eqfuzz.program.parsing import parse
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.report.source import SourceDiff
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.report.tables import plain_table, print_table
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 
 MOST_LINES = 6
 """Lines of a replaced text in the table of sites; the diffs and the JSON events have all of it."""
@@ -52,7 +52,7 @@ class RewritesBySeed:
         head = Text.assemble((printable(listed.seed), "bold"), (f"  {counts}", "dim"))
         console.print(head, soft_wrap=not console.is_terminal)
         if listed.sites:
-            console.print(_table(listed.sites))
+            print_table(console, _table(listed.sites))
         for variant in variants:
             console.print()
             _print_variant(console, listed.source, variant)
@@ -60,9 +60,9 @@ class RewritesBySeed:
 
 
 def _table(sites: Sequence[RewriteStep]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = plain_table()
     table.add_column("line", justify="right", style="dim", no_wrap=True)
-    table.add_column("rule", overflow="fold", style="magenta")
+    table.add_column("rule", no_wrap=True, style="magenta")
     table.add_column("before", overflow="fold")
     table.add_column("after", overflow="fold")
     for site in sorted(sites, key=lambda s: (s.line, s.rule)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +13,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
 from eqfuzz.report.run.findings import print_findings
 from eqfuzz.report.run.invalid_seeds import reason_lines
+from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.report.verdict_texts import MEANING, in_parentheses, style_of
 
 RULES_SHOWN = 20
@@ -32,10 +32,10 @@ def print_summary(
     """All tables; ``notable`` are cells that are no finding but need a look."""
     if summary.rules:
         console.print()
-        console.print(_rules(summary.rules, judged=summary.cells > 0))
+        print_table(console, _rules(summary.rules, judged=summary.cells > 0))
     if summary.verdicts:
         console.print()
-        console.print(_verdicts(summary.verdicts, meanings=console.width >= 100))
+        print_table(console, _verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_notable(console, notable)
     new = [event.finding for event in findings if not event.issue]
     print_findings(console, sorted(new, key=lambda finding: finding.severity.rank), FINDINGS_SHOWN)
@@ -108,8 +108,8 @@ def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:
     rest = [tally for _, tally in ordered[RULES_SHOWN:]]
     if rest:
         rows.append((Text(count(len(rest), "more rule"), style="dim"), _together(rest)))
-    table = _table("Rules applied", f"{len(rules):,}")
-    table.add_column("rule", overflow="fold")
+    table = plain_table("Rules applied", f"{len(rules):,}")
+    table.add_column("rule", no_wrap=True)
     table.add_column("variants", justify="right", no_wrap=True)
     if judged:
         table.add_column("agree", justify="right", no_wrap=True, style="green")
@@ -137,7 +137,7 @@ def _together(tallies: Sequence[RuleTally]) -> RuleTally:
 
 
 def _verdicts(verdicts: dict[str, int], meanings: bool) -> Table:
-    table = _table("Verdicts", "")
+    table = plain_table("Verdicts")
     table.add_column("kind", no_wrap=True)
     table.add_column("count", justify="right", no_wrap=True)
     if meanings:
@@ -165,8 +165,3 @@ def notable_line(cell: CellJudged) -> str:
     how = " + ".join(cell.rules) or "the original"
     where = f", {cell.config} on {cell.device}" if cell.config else ""
     return printable(f"{cell.verdict.kind} {cell.seed}: {how}{where}: {cell.verdict.message}").replace("\n", " ")
-
-
-def _table(title: str, note: str) -> Table:
-    heading = Text.assemble((title, "bold"), (f"  {note}" if note else "", "dim"))
-    return Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

@@ -6,13 +6,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import printable
+from eqfuzz.report.tables import plain_table
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING
 
 STYLES = {FIXED: "bold green", STILL_FAILING: "bold red", ERROR: "bold yellow"}
@@ -49,7 +48,8 @@ def print_outcomes(console: Console, heads: Sequence[str], rows: Sequence[Replay
     rest = console.width - names - 2
     widths = whole if rest - sum(2 + width for width in whole) >= _ABOUT_WIDTH else broken
     about = max(rest - sum(2 + width for width in widths), _ABOUT_WIDTH)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table = plain_table()
+    table.padding = (0, 1, 0, 0)
     table.width = names + 2 + sum(2 + width for width in widths) + about
     table.add_column("", no_wrap=True, width=names)
     for head, width in zip(heads, widths, strict=True):

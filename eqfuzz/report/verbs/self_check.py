@@ -15,6 +15,7 @@ from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.columns import COLUMNS
 from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.report.formatting import duration, printable
+from eqfuzz.report.tables import plain_table, print_table
 
 _DTYPES = ("float32", "float64", "float16", "bfloat16")
 _GROUPS = ("outputs", "gradients")
@@ -48,12 +49,12 @@ class SelfCheckReport:
 
     def _close(self, summary: SelfCheckSummary) -> None:
         if summary.recall is not None and summary.recall["rows"]:
-            self._console.print(recall_table(summary.recall))
-            self._console.print(false_alarms_table(summary.recall))
+            print_table(self._console, recall_table(summary.recall))
+            print_table(self._console, false_alarms_table(summary.recall))
             for claim in summary.recall["claims"]:
                 self._print(Text(f"  correct, but called wrong: {printable(claim)}", style="yellow"))
         if summary.precision:
-            self._console.print(precision_table(summary.precision))
+            print_table(self._console, precision_table(summary.precision))
             for pairs in summary.precision:
                 for claim in pairs["claimed"]:
                     self._print(Text(f"  {printable(claim)}", style="red"))
@@ -68,7 +69,7 @@ class SelfCheckReport:
 
 def recall_table(recall: RecallTable) -> Table:
     """Share of faults that each oracle detects, by dtype, group and kind; shares above eqfuzz's are marked."""
-    table = Table(title="Recall: planted faults detected, in percent", title_justify="left")
+    table = plain_table("Recall: planted faults detected, in percent")
     for name in ("dtype", "where", "fault"):
         table.add_column(name, no_wrap=True)
     for name in ("planted", *COLUMNS):
@@ -82,7 +83,7 @@ def recall_table(recall: RecallTable) -> Table:
 
 def false_alarms_table(recall: RecallTable) -> Table:
     """Number of programs, and of correct compiled runs that each oracle called wrong, by dtype."""
-    table = Table(title="Programs whose correct compiled run was called wrong", title_justify="left")
+    table = plain_table("Programs whose correct compiled run was called wrong")
     table.add_column("dtype", no_wrap=True)
     for name in ("programs", *COLUMNS[1:]):
         table.add_column(name, justify="right")
@@ -94,7 +95,7 @@ def false_alarms_table(recall: RecallTable) -> Table:
 
 def precision_table(precision: list[dict[str, Any]]) -> Table:
     """Verdicts on pairs of correct runs, by kind of pair; false alarms of the baseline oracles where measured."""
-    table = Table(title="Precision: pairs of correct runs", title_justify="left")
+    table = plain_table("Precision: pairs of correct runs")
     table.add_column("pairs of", no_wrap=True)
     for name in ("pairs", "agree", "inconclusive", "claimed wrong", *(f"alarms of {n}" for n in COLUMNS[1:])):
         table.add_column(name, justify="right")

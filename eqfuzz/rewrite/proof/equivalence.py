@@ -11,7 +11,8 @@ from typing import Any
 import torch
 
 from eqfuzz.program.load import reseed
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.exactness import Exactness
+from eqfuzz.rewrite.rules.rule import Rule
 
 Values = dict[str, Any]
 """Operands by parameter name."""

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import textwrap
 import types
 from collections.abc import Callable, Sequence
-from enum import StrEnum
+from pathlib import Path
 from typing import Any, get_args
 
 import libcst as cst
 
 from eqfuzz.rewrite.facts.preconditions import Precondition
+from eqfuzz.rewrite.rules.declarations import family_of, shortened
+from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.sorts import SORTS, sort_named_by
-
-
-class Exactness(StrEnum):
-    """How closely both sides of a rule agree."""
-
-    BITWISE = "bitwise"
-    ULP = "ulp"
-    REAL = "real"
-
-    def compose(self, other: Exactness) -> Exactness:
-        """The class of one rewrite after another: the weaker of the two."""
-        order = list(Exactness)
-        return max(self, other, key=order.index)
 
 
 class RuleError(Exception):
@@ -72,6 +60,12 @@ class Rule:
         return inspect.getdoc(self.function) or ""
 
     @property
+    def place(self) -> str:
+        """``file:line`` of its declaration, the file relative where it lies below the working folder."""
+        code = self.function.__code__
+        return f"{shortened(Path(code.co_filename))}:{code.co_firstlineno}"
+
+    @property
     def effect(self) -> Exactness:
         """What applying it does to a derivation's exactness."""
         return Exactness.ULP.compose(self.exact) if self.layout else self.exact
@@ -105,7 +99,7 @@ def rule(
         if bool(nodes) != bool(examples):
             raise RuleError(f"{path}:{line}: a generator needs an example, and an equation is its own")
         declared = Rule(
-            name=f"{_family(path)}/{function.__name__}",
+            name=f"{family_of(Path(path))}/{function.__name__}",
             function=function,
             sorts={} if nodes else sorts_of(function),
             exact=Exactness(exact),
@@ -151,8 +145,3 @@ def _sort(parameter: inspect.Parameter) -> str:
     if sort not in SORTS:
         raise RuleError(f"parameter {parameter.name}: unknown sort {sort!r}; one of {', '.join(SORTS)}")
     return sort
-
-
-def _family(path: str) -> str:
-    stem = re.split(r"[\\/]", path)[-1].removesuffix(".py")
-    return stem.replace("_", "-")

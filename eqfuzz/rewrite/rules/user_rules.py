@@ -12,7 +12,8 @@ import torch
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import Precondition
 from eqfuzz.rewrite.proof.example import examples_of
-from eqfuzz.rewrite.rules.library import load_rules, place_of, shipped_rules, shortened
+from eqfuzz.rewrite.rules.declarations import shortened
+from eqfuzz.rewrite.rules.library import load_rules, shipped_rules
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 
 _SAMPLES = (
@@ -41,8 +42,8 @@ def known_rules(paths: Sequence[Path] = ()) -> tuple[Rule, ...]:
             )
         for rule in mine:
             if rule.name in rules:
-                taken = place_of(rules[rule.name])
-                raise RuleError(f"{place_of(rule)}: {rule.name} is the name of a rule already ({taken})")
+                taken = rules[rule.name].place
+                raise RuleError(f"{rule.place}: {rule.name} is the name of a rule already ({taken})")
             _require_sound_declaration(rule)
             rules[rule.name] = rule
     return tuple(sorted(rules.values(), key=lambda r: r.name))
@@ -58,10 +59,10 @@ def _require_sound_declaration(rule: Rule) -> None:
     try:
         examples = examples_of(rule)
     except RuleError as error:
-        raise RuleError(f"{place_of(rule)}: {error}") from error
+        raise RuleError(f"{rule.place}: {error}") from error
     except SyntaxError as error:
         raise RuleError(
-            f"{place_of(rule)}: the example is not valid Python: {error.msg} (its line {error.lineno})"
+            f"{rule.place}: the example is not valid Python: {error.msg} (its line {error.lineno})"
         ) from error
     for example in examples:
         for precondition in rule.where:
@@ -69,7 +70,7 @@ def _require_sound_declaration(rule: Rule) -> None:
                 if name not in example.sorts and name != "result":
                     parameters = ", ".join(example.sorts) or "none"
                     reads = f"precondition {precondition.text!r} reads {name!r}"
-                    raise RuleError(f"{place_of(rule)}: {reads}; the parameters: {parameters}")
+                    raise RuleError(f"{rule.place}: {reads}; the parameters: {parameters}")
 
 
 class _FactRecorder(dict[str, Fact]):

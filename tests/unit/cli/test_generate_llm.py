@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
 from eqfuzz.cli.generate.llm import PAPER_RULES
-from eqfuzz.rewrite.rules.library import select
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 
 LOCAL = ("--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--price", "0,0")

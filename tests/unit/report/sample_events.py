@@ -17,7 +17,7 @@ from eqfuzz.events.run import (
 )
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 

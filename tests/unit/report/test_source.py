@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.report.source import EXCERPT_LINES, Excerpt, SourceDiff, place_marks
-from eqfuzz.rewrite.derivation import RewriteStep
+from eqfuzz.rewrite.rewrite_step import RewriteStep
 
 from .sample_events import CLAMP, POW, SOURCE, program, rewritten
 

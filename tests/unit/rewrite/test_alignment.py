@@ -12,8 +12,9 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.facts.probe import take_facts
-from eqfuzz.rewrite.rules.library import select, shipped_rules
-from eqfuzz.rewrite.rules.rule import Exactness
+from eqfuzz.rewrite.rules.exactness import Exactness
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 

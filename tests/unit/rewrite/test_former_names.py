@@ -5,11 +5,13 @@ import dataclasses
 import pytest
 
 from eqfuzz.program.call import Call
-from eqfuzz.rewrite.derivation import RewriteStep, original, rederive
+from eqfuzz.rewrite.derivation import original, rederive
 from eqfuzz.rewrite.facts.probe import take_facts
-from eqfuzz.rewrite.rules import library
+from eqfuzz.rewrite.rewrite_step import RewriteStep
+from eqfuzz.rewrite.rules import selection
 from eqfuzz.rewrite.rules.former_names import FORMER_NAMES, former_names, present_name
-from eqfuzz.rewrite.rules.library import one, select, shipped_rules
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.rewrite.rules.selection import one, select
 from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 from tests.rules.rewriting import X, Y, program_of
@@ -45,7 +47,7 @@ def test_selection_takes_a_former_family():
 
 def test_present_family_does_not_select_rules_that_left_it(monkeypatch):
     moved = {"statements/outlined_rest": ("packing/outlined_rest",)}
-    monkeypatch.setattr(library, "former_names", lambda name: moved.get(name, ()))
+    monkeypatch.setattr(selection, "former_names", lambda name: moved.get(name, ()))
     assert "statements/outlined_rest" not in {rule.name for rule in select(shipped_rules(), "packing")}
     assert "statements/outlined_rest" in {rule.name for rule in select(shipped_rules(), "packing/outlined_rest")}
 

@@ -10,8 +10,8 @@ from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derivation import original
 from eqfuzz.rewrite.facts.probe import take_facts
+from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.library import shipped_rules
-from eqfuzz.rewrite.rules.rule import Exactness
 from eqfuzz.rewrite.site import sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.rewrite.strategy import alternate_families, each, every, walk

@@ -1,67 +1,30 @@
-"""The rule library on the console: the table of rules, and the page of one rule."""
+"""The page of one rule, on the console and as an object."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.formatting import printable
+from eqfuzz.report.rules.listing import STYLES, TAGS, survival_of, tags_of, to_fields
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.proof.demonstration import Demonstration
-from eqfuzz.rewrite.rules.compile_depth import level_of
-from eqfuzz.rewrite.rules.library import equation_of, place_of
-from eqfuzz.rewrite.rules.rule import Exactness, Rule
+from eqfuzz.rewrite.rules.exactness import Exactness
+from eqfuzz.rewrite.rules.library import equation_of
+from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.source.template import code_of
-
-STYLES = {Exactness.BITWISE: "green", Exactness.ULP: "yellow", Exactness.REAL: "red"}
 
 MEANINGS = {
     Exactness.BITWISE: "equal bit for bit in eager",
     Exactness.ULP: "equal up to a few roundings",
     Exactness.REAL: "equal over the real numbers only",
 }
-
-TAGS = {
-    "layout": "the result may have other strides; weakens a derivation to ulp",
-    "breaks-graph": "Dynamo cannot keep one graph",
-    "other-gradients": "the gradients of both sides may differ",
-    "generator": "writes statements itself, at the sites it is offered",
-}
-
-
-def tags_of(rule: Rule) -> list[str]:
-    """The tags of the rule, as in TAGS."""
-    held = (rule.layout, rule.breaks_graph, not rule.gradients, rule.is_generator)
-    return [tag for tag, holds in zip(TAGS, held, strict=True) if holds]
-
-
-def survival_of(rule: Rule) -> str | None:
-    """The compile depth of the rule; None if it was not measured."""
-    level = level_of(rule.name)
-    return level.word if level is not None else None
-
-
-def to_fields(rule: Rule) -> dict[str, Any]:
-    """The rule's line in ``eqfuzz rules --format json``."""
-    return {
-        "family": rule.family,
-        "name": rule.name,
-        "exactness": str(rule.exact),
-        "tags": tags_of(rule),
-        "gradients": rule.gradients,
-        "survival": survival_of(rule),
-        "place": place_of(rule),
-        "source": rule.source,
-        "doc": rule.doc,
-    }
 
 
 def to_page(rule: Rule, demonstration: Demonstration | str) -> dict[str, Any]:
@@ -89,28 +52,6 @@ def to_page(rule: Rule, demonstration: Demonstration | str) -> dict[str, Any]:
     }
 
 
-def print_table(console: Console, rules: Sequence[Rule]) -> None:
-    """One row per rule, and the totals."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("family", style="dim", no_wrap=True)
-    table.add_column("name", overflow="fold")
-    table.add_column("exactness", no_wrap=True)
-    table.add_column("depth", no_wrap=True)
-    table.add_column("tags", overflow="fold", style="dim")
-    for rule in rules:
-        exactness = Text(str(rule.exact), style=STYLES[rule.exact])
-        name, tags = Text(rule.name.partition("/")[2]), Text(", ".join(tags_of(rule)))
-        table.add_row(Text(rule.family), name, exactness, survival_of(rule), tags)
-    console.print(table)
-    families = len({rule.family for rule in rules})
-    classes = [(str(c), sum(r.exact is c for r in rules)) for c in Exactness]
-    tags = [(tag, sum(tag in tags_of(r) for r in rules)) for tag in TAGS]
-    parts = "  ·  ".join(f"{name} {number:,}" for name, number in (*classes, *tags) if number)
-    console.print()
-    total = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
-    console.print(Text.assemble((total, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
-
-
 def print_page(console: Console, rule: Rule, demonstration: Demonstration | str) -> None:
     """The declaration of the rule, and an example of it."""
     console.print(Text(rule.name, style="bold magenta"))
@@ -134,7 +75,7 @@ def print_page(console: Console, rule: Rule, demonstration: Demonstration | str)
     rows.add_row("compile depth", Text(survival_of(rule) or "not measured"))
     if rule.source:
         rows.add_row("source", Text(printable(rule.source)))
-    rows.add_row("declared in", Text(place_of(rule)))
+    rows.add_row("declared in", Text(rule.place))
     console.print(Padding(rows, (0, 0, 1, 2)))
     console.print(Text("  example", style="bold"))
     console.print(Padding(_example(demonstration), (0, 0, 1, 4)))

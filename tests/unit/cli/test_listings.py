@@ -1,0 +1,116 @@
+"""Verbs that list: they load neither torch nor its kin, and what they print can be copied."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from eqfuzz.campaign.invocation import InvocationOptions, open_store
+from eqfuzz.cli.app import app
+from eqfuzz.report.rules.listing import to_fields
+from eqfuzz.report.tables import plain_table, print_listing, print_table
+from eqfuzz.rewrite.rules.declarations import shipped_declarations
+from eqfuzz.rewrite.rules.library import shipped_rules
+from eqfuzz.triage.findings.folder import write_folder
+from tests.unit.triage.findings import finding_of
+
+GROUPS = ((), *((name,) for name in ("bucket", "campaign", "config", "corpus", "generate", "known", "rules")))
+LONG = "a_very_long_name_of_a_rule_that_no_terminal_has_room_for_beside_all_the_other_columns"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["rules", "list"], 0),
+        (["rules", "list", "shapes/*", "--format", "json"], 0),
+        (["rules"], 0),
+        (["known", "list"], 0),
+        (["generate", "ops"], 0),
+        (["generate", "templates"], 0),
+        (["generate", "prompts"], 0),
+        (["generate", "parts"], 0),
+        (["findings", "--out", "{run}"], 1),
+        (["findings", "--out", "{run}", "--format", "json"], 1),
+        (["campaign", "list", "--out", "{run}"], 0),
+    ],
+)
+def test_listing_imports_no_torch(tmp_path, arguments, code):
+    write_folder(tmp_path / "findings", finding_of(rules=("algebra/commute",)), "", None)
+    with open_store(InvocationOptions(name="", out=tmp_path)):
+        pass
+    script = (
+        "import sys\n"
+        "from eqfuzz.cli import main\n"
+        f"sys.argv[1:] = {[text.format(run=tmp_path) for text in arguments]!r}\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    code = end.code\n"
+        "print('loaded', [name for name in ('torch', 'numpy', 'libcst') if name in sys.modules], code)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.splitlines()[-1] == f"loaded [] {code}"
+
+
+def test_declarations_are_what_loading_the_rules_gives():
+    declared = [to_fields(rule) for rule in shipped_declarations()]
+    assert declared == [to_fields(rule) for rule in shipped_rules()]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_summary_of_a_verb_is_cut_off(group):
+    result = CliRunner().invoke(app, [*group, "--help"], env={"COLUMNS": "80"})
+    _, _, verbs = result.stdout.partition("Commands:")
+    summaries = re.findall(r"^  (\S+) +(.+)$", verbs, re.MULTILINE)
+    assert len(summaries) == len(verbs.strip().splitlines())
+    assert [name for name, summary in summaries if summary.endswith("...") or len(summary) > 50] == []
+
+
+def test_column_of_names_stays_whole_where_the_table_does_not_fit():
+    table = plain_table("Rules")
+    table.add_column("rule", no_wrap=True)
+    table.add_column("about", overflow="fold")
+    table.add_row(LONG, "several words that may be broken between lines, and are")
+    stream = io.StringIO()
+    print_table(Console(file=stream, width=60), table)
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if LONG in line]
+    assert max(map(len, lines)) < len(LONG) + 25
+
+
+def test_table_that_fits_is_no_wider_than_its_words():
+    table = plain_table()
+    table.add_column("rule", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_row("short", "7")
+    stream = io.StringIO()
+    print_table(Console(file=stream, width=60), table)
+    assert stream.getvalue().splitlines() == ["rule    count", "─────────────", "short       7"]
+
+
+def test_listing_has_the_form_of_a_table_and_breaks_no_line():
+    stream = io.StringIO()
+    rows = [[(LONG, "dim"), ("x", ""), ("", "")], [("short", ""), ("", ""), ("last", "red")]]
+    print_listing(Console(file=stream, width=60), ("name", "n", "more"), rows)
+    head, rule, first, second = stream.getvalue().splitlines()
+    assert head.split() == ["name", "n", "more"]
+    assert rule == "─" * 60
+    assert first == f"{LONG}   x"
+    assert second.index("last") == head.index("more")
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_names_in_listings_are_whole_at_every_width(tmp_path, width):
+    seed = f"seeds/{LONG}/{LONG}.py"
+    finding = finding_of(rules=("algebra/commute",))
+    finding = dataclasses.replace(finding, original=dataclasses.replace(finding.original, name=seed))
+    write_folder(tmp_path / "findings", finding, "", None)
+    call = CliRunner().invoke
+    assert seed in call(app, ["findings", "--out", str(tmp_path)], env={"COLUMNS": str(width)}).stdout
+    rules = call(app, ["rules", "list"], env={"COLUMNS": str(width)}).stdout
+    names = {rule.name.partition("/")[2] for rule in shipped_declarations()}
+    assert names <= set(rules.split())
