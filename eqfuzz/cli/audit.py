@@ -27,7 +27,7 @@ def audit(
     jobs: Jobs = None,
     format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Judge every operator of compiled programs on its own.
+    """Judge each operator of a program by itself.
 
     Each program is compiled so that all intermediates are outputs. The result of each operator is compared with the
     exact one for the operands that the compiled program passed to it.
@@ -48,7 +48,7 @@ def audit(
 def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: bool) -> int:
     from eqfuzz.commands.audit import audit_files
     from eqfuzz.mutate.run import seed_files
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.audit import AuditLines, AuditReport
     from eqfuzz.run.jobs.variant_jobs import require_inductor
 

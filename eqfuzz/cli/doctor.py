@@ -43,7 +43,7 @@ class Check:
 
 
 def doctor() -> None:
-    """Check that this machine has what eqfuzz needs.
+    """Check what this machine has for eqfuzz.
 
     Prints one line per item, with its purpose and how to install it.
 

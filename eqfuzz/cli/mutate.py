@@ -96,7 +96,7 @@ def mutate(
     untrusted: Untrusted = False,
     unsafe: Unsafe = False,
 ) -> None:
-    """Rewrite seeds and compare eager with compiled.
+    """Rewrite seeds; compare eager with compiled.
 
     Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error or a broken
     installation, 130 interrupted.

@@ -23,7 +23,8 @@ def report_run(
     """The exit code of ``run``, whose events are reported and logged."""
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.machine.junit import JUnitFile
-    from eqfuzz.report.run.console import ConsoleReport, make_console
+    from eqfuzz.report.run.console import ConsoleReport
+    from eqfuzz.report.terminal import make_console
 
     if as_json:
         report = JsonLines(sys.stdout)

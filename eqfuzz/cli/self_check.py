@@ -31,7 +31,7 @@ def self_check(
     jobs: Jobs = None,
     format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Check the oracle by clean programs and planted faults.
+    """Check the oracle by planted faults.
 
     Clean programs must agree, planted faults must be detected.
 
@@ -48,7 +48,7 @@ def self_check(
 
 def _self_check(full: bool, out: Path, sizes: tuple[int, int, int, int], jobs: int, *, as_json: bool) -> int:
     from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.self_check import SelfCheckReport
 
     with JsonLines(sys.stdout) if as_json else SelfCheckReport(make_console()) as report:

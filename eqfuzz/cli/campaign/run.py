@@ -70,7 +70,7 @@ from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from eqfuzz.campaign.configuration import Configuration
-    from eqfuzz.campaign.setup import InvocationOptions
+    from eqfuzz.campaign.invocation import InvocationOptions
     from eqfuzz.events.campaign import CampaignSummary
     from eqfuzz.events.event import Event
 
@@ -116,10 +116,10 @@ def run(
     quiet: Quiet = False,
     log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
-    """Fuzz until stopped or out of budget; resumable by --name.
+    """Fuzz until stopped or out of budget.
 
-    Options that are not given are taken from the configuration file, see --init. Ctrl-C once finishes what is in
-    flight, twice stops at once.
+    A campaign of the same --name is resumed. Options that are not given are taken from the configuration file, see
+    --init. Ctrl-C once finishes what is in flight, twice stops at once.
 
     Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error or a broken
     installation, 130 interrupted.
@@ -128,7 +128,7 @@ def run(
         return
     logs.start(log_level)
     from eqfuzz.campaign.configuration import InvalidConfiguration
-    from eqfuzz.campaign.setup import InvocationOptions
+    from eqfuzz.campaign.invocation import InvocationOptions
 
     if init:
         _write_configuration()
@@ -200,7 +200,7 @@ def _run(
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
     from eqfuzz.report.machine.event_log import EventFile, EventStream, StatsFile
     from eqfuzz.report.machine.junit import JUnitFile
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     statistics = CampaignMetrics()
     events = EventFile(options.folder / "events.ndjson")

@@ -26,7 +26,7 @@ def bisect(
     seed: RandomSeed = 0,
     format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Find the fewest options that turn a finding on or off.
+    """Find the options that decide a finding.
 
     For a finding under sampled options: the fewest of these that it needs (delta debugging). For a finding under the
     default options: the fewest changes without which it reproduces, from --attempts random configurations.
@@ -35,7 +35,7 @@ def bisect(
     """
     folder = folder_of(id, out)
 
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.config import print_bisected, print_tried
     from eqfuzz.run.configs.options import SAMPLED_MODULES, UnknownOption, options_of
     from eqfuzz.run.protocol import RunnerFailed

@@ -7,7 +7,7 @@ import typer
 from eqfuzz.cli.config import bisect, sampling
 from eqfuzz.errors import UsageError
 
-config_verbs = typer.Typer(help="Run seeds under sampled compile configurations.")
+config_verbs = typer.Typer(help="Run seeds under sampled configurations.")
 
 
 @config_verbs.callback()

@@ -59,7 +59,7 @@ def tuples(
     steps: Steps = 1,
     input_sets: InputSets = 0,
 ) -> None:
-    """Change N options at a time from their default.
+    """Change N options at a time.
 
     Every configuration runs in a process of its own and is judged as by `eqfuzz mutate`. Results are kept in
     DIR/config-state.json: the same command resumes where it stopped.
@@ -144,7 +144,7 @@ def _fuzz(plan: SamplingPlan, settings: Settings, *, as_json: bool, quiet: bool)
 def _run(plan: SamplingPlan, settings: Settings, handler: Handler, as_json: bool, quiet: bool) -> Summary:
     from eqfuzz.commands.fuzz_configs import run
     from eqfuzz.events.configs import ConfigsSampled
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.config import print_sampled
 
     def handle(event: Event) -> None:

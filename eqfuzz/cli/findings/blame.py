@@ -18,7 +18,7 @@ def blame(
     python: Interpreter = sys.executable,
     format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Find the pass or lowering that causes a finding.
+    """Find the pass or lowering at fault.
 
     Torch's own bisector runs the reproducer 15 to 30 times, with parts of the compiler switched off. The result is
     kept in the finding's folder.
@@ -31,7 +31,7 @@ def blame(
     from rich.text import Text
 
     from eqfuzz.report.formatting import printable
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable
     from eqfuzz.triage.findings.folder import update_finding
     from eqfuzz.triage.locate.bisection import NotBlamed, bisect

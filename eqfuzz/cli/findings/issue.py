@@ -12,10 +12,10 @@ from eqfuzz.cli.options.findings import FindingId
 
 
 def issue(id: FindingId, out: RunFolder = OUT, format: ObjectFormat = OutputFormat.TEXT) -> None:
-    """Write a finding as a PyTorch issue: issue.md.
+    """Write a finding as a PyTorch issue.
 
-    The file has the form of PyTorch's bug template and is written to the finding's folder. The reproducer is run once
-    more, for its output. Nothing is sent anywhere.
+    The file issue.md has the form of PyTorch's bug template and is written to the finding's folder. The reproducer is
+    run once more, for its output. Nothing is sent anywhere.
 
     Exit codes: 0 written, 2 no such finding, 3 the reproducer failed.
     """

@@ -19,7 +19,10 @@ from eqfuzz.cli.options.findings import (
 )
 from eqfuzz.errors import UsageError
 
-known_verbs = typer.Typer(help="Keep a list of known issues: reported defects, counted apart.", no_args_is_help=True)
+known_verbs = typer.Typer(
+    help="Keep the list of known issues.\n\nThey are reported defects, whose findings are counted apart.",
+    no_args_is_help=True,
+)
 
 
 @known_verbs.command("add")
@@ -33,7 +36,7 @@ def add(
     torch: IssueTorch = "",
     file: IssueFile = None,
 ) -> None:
-    """Add the defect of a finding to the known issues.
+    """Add a finding's defect to the known issues.
 
     All findings with its fingerprint are known from then on.
 
@@ -69,7 +72,7 @@ def add(
 
 @known_verbs.command("list")
 def list_issues(file: IssueFile = None) -> None:
-    """List the known issues, the shipped ones first.
+    """List the known issues, shipped ones first.
 
     Exit codes: 0 listed, 2 a list that cannot be read.
     """

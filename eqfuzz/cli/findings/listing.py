@@ -39,8 +39,8 @@ def findings(
     if not out.is_dir():
         raise BadOption("--out", f"{out}: no such folder")
 
-    from eqfuzz.report.run.console import make_console
     from eqfuzz.report.run.findings import print_listed
+    from eqfuzz.report.terminal import make_console
 
     listed = _all_listed(out, known_issues or [])
     ranks = _bucket_ranks(listed)
@@ -109,15 +109,17 @@ def _sort_key(order: SortOrder, one: ListedFinding, bucket_ranks: Mapping[str, i
 
 
 def show(id: FindingId, out: RunFolder = OUT, format: ObjectFormat = OutputFormat.TEXT) -> None:
-    """Show a finding: source diff, cells, numbers, faulty component.
+    """Show a finding: its diff, cells and numbers.
+
+    Where it was located, its faulty component too.
 
     Exit codes: 0 shown, 2 no such finding.
     """
     folder = folder_of(id, out)
 
     from eqfuzz.events.run import FindingReported
-    from eqfuzz.report.run.console import make_console
     from eqfuzz.report.run.finding_panel import print_finding
+    from eqfuzz.report.terminal import make_console
 
     finding = finding_in(folder)
     bucket = buckets_in(out).of(finding) if finding.fingerprint else ""

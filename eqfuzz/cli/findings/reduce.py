@@ -43,7 +43,7 @@ def reduce(
     seconds = seconds_of(time or DEFAULT_TIME, "--time")
 
     from eqfuzz.program.program import InvalidSeed
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.reduce import ReductionCurve, print_reduced
     from eqfuzz.run.protocol import RunnerFailed
     from eqfuzz.triage.reduce.finding_reducer import NotReduced

@@ -49,7 +49,7 @@ def replay(
 
     from eqfuzz.report.live_display import LiveRenderer
     from eqfuzz.report.progress import ProgressCounter
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
     from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING
     from eqfuzz.triage.findings.folder import is_untrusted

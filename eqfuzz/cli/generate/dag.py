@@ -63,7 +63,7 @@ def dag(
     quiet: Quiet = False,
     log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
-    """Generate random programs as graphs of operators.
+    """Generate random graphs of operators.
 
     The same random seed, template and version give the same program everywhere. --config and --time go with --run.
 
@@ -110,7 +110,7 @@ class _DagGeneration:
         from eqfuzz.events.generate import ProgramGenerated
         from eqfuzz.report.generate.dag import GenerationReport
         from eqfuzz.report.machine.json_lines import JsonLines
-        from eqfuzz.report.run.console import make_console
+        from eqfuzz.report.terminal import make_console
 
         if self.as_json:
             report = JsonLines(sys.stdout)

@@ -6,7 +6,7 @@ import typer
 
 from eqfuzz.cli.generate import dag, listing, llm
 
-generate_verbs = typer.Typer(help="Generate seeds: random graphs, or by a language model.")
+generate_verbs = typer.Typer(help="Generate seeds at random or by a model.")
 generate_verbs.command("dag")(dag.dag)
 generate_verbs.command("ops")(listing.ops)
 generate_verbs.command("templates")(listing.templates)

@@ -16,7 +16,7 @@ from eqfuzz.errors import UsageError
 def ops(
     pattern: OperatorPattern = "*", operators_from: OperatorsFrom = None, format: LinesFormat = OutputFormat.TEXT
 ) -> None:
-    """List the operators and structures of generated programs.
+    """List the operators of generated programs.
 
     Exit codes: 0 listed, 2 no such operator, or a file with operators that cannot be used.
     """
@@ -34,7 +34,7 @@ def ops(
             print(json.dumps(entry))
         return
     from eqfuzz.report.generate.operators import print_operators
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     print_operators(make_console(), entries)
 
@@ -60,7 +60,7 @@ def prompts(format: LinesFormat = OutputFormat.TEXT) -> None:
 
 
 def parts(glob: PartPattern = "*", format: LinesFormat = OutputFormat.TEXT) -> None:
-    """List the parts of the compiler for white-box prompts."""
+    """List the compiler's parts for prompts."""
     from eqfuzz.generate.llm.white_box import parts
 
     for name, part in parts().items():

@@ -209,7 +209,7 @@ class _LlmGeneration:
         from eqfuzz.events.run import Summary
         from eqfuzz.mutate.run import run
         from eqfuzz.report.generate.llm import WritingReport
-        from eqfuzz.report.run.console import make_console
+        from eqfuzz.report.terminal import make_console
 
         costs: list[CostReported] = []
 
@@ -230,7 +230,7 @@ class _LlmGeneration:
     def _report(self) -> Any:
         from eqfuzz.report.generate.llm import WritingReport
         from eqfuzz.report.machine.json_lines import JsonLines
-        from eqfuzz.report.run.console import make_console
+        from eqfuzz.report.terminal import make_console
 
         if self.as_json:
             return JsonLines(sys.stdout)

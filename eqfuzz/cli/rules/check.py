@@ -49,7 +49,7 @@ def _check(rules: tuple[Rule, ...], draws: int, jobs: int, rules_from: list[Path
     from eqfuzz.events.rules import RuleStarted
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.rules.check import CheckReport
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     report = JsonLines(sys.stdout) if as_json else CheckReport(make_console())
 

@@ -25,9 +25,9 @@ def explain(
     seed: RandomSeed = 0,
     format: EventFormat = OutputFormat.TEXT,
 ) -> None:
-    """Explain where a rule applies in a seed, and why not elsewhere.
+    """Explain where a rule applies in a seed.
 
-    The seed runs in eager, in a process with limits; nothing is compiled.
+    And why not elsewhere. The seed runs in eager, in a process with limits; nothing is compiled.
 
     Exit codes: 0 explained, 2 usage or invalid seed, 3 internal error, 130 interrupted.
     """
@@ -46,7 +46,7 @@ def _explain(rule: Rule, file: Path, seed: int, rules_from: tuple[Path, ...], *,
     from eqfuzz.commands.explain_rule import explain as explain_rule
     from eqfuzz.program.program import InvalidSeed
     from eqfuzz.report.rules.explain import print_explained, to_lines
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     try:
         explanation = explain_rule(rule, file, seed=seed, rules_from=rules_from)

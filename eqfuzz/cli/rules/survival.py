@@ -56,7 +56,7 @@ def _survival(
     from eqfuzz.program.release import this_release
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.rules.compile_depth import CompileDepthReport, page_of
-    from eqfuzz.report.run.console import make_console
+    from eqfuzz.report.terminal import make_console
 
     report = JsonLines(sys.stdout) if as_json else CompileDepthReport(make_console())
     measured: dict[str, RuleMeasured] = {}
