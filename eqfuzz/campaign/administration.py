@@ -6,12 +6,16 @@ import csv
 import dataclasses
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.campaign.feedback.novelty import smallest_cover
+from eqfuzz.campaign.configuration import completed
+from eqfuzz.campaign.engine.knowledge import CampaignState
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, smallest_cover
 from eqfuzz.campaign.metrics import CampaignMetrics
-from eqfuzz.campaign.store.records import Campaign, CorpusEntry
+from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.records import Campaign, CorpusEntry, Item
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.errors import UsageError
 
@@ -46,7 +50,10 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
     metrics = CampaignMetrics(clock=lambda: 0.0)
     curve = store.curve(campaign.id)
     findings = store.findings(campaign.id)
-    metrics.load_earlier_calls(curve, store.items.outcomes_after(campaign.id, campaign.committed), findings)
+    results = store.items.results_after(campaign.id, campaign.committed)
+    metrics.load_earlier_calls(curve, [outcome for _, outcome in results], findings)
+    reached, corpus = _with_pending(store, campaign, results)
+    metrics.record_reached(len(reached.features), reached.line_count(), len(corpus))
     figures = metrics.figures()
     for name in ("running", "waiting", "waiting_detail", "last_bucket_seconds_ago", "cells_per_second"):
         figures.pop(name)  # of a running call only
@@ -96,11 +103,10 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
         table.writerows(curve)
     outcomes = 0
     with (target / "outcomes.jsonl").open("w", encoding="utf-8") as stream:
-        for epoch in range(1, campaign.committed + 1):
-            for item, outcome in store.items.results_of_epoch(campaign.id, epoch) or ():
-                stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome.to_json()}) + "\n")
-                outcomes += 1
-    corpus = store.corpus(campaign.id)
+        for item, outcome in store.items.results_after(campaign.id, 0):
+            stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome.to_json()}) + "\n")
+            outcomes += 1
+    _, corpus = _with_pending(store, campaign, store.items.results_after(campaign.id, campaign.committed))
     (target / "corpus").mkdir()
     for entry in corpus:
         (target / "corpus" / _file_name(entry)).write_text(store.program(entry.program), encoding="utf-8")
@@ -110,6 +116,14 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
     if (out / "buckets.json").is_file():
         shutil.copyfile(out / "buckets.json", target / "buckets.json")
     return {"programs": len(corpus), "outcomes": outcomes, "findings": len(findings)}
+
+
+def _with_pending(
+    store: Store, campaign: Campaign, results: Sequence[tuple[Item, Outcome]]
+) -> tuple[ReachedFeatures, list[CorpusEntry]]:
+    """What the campaign has reached, and its corpus, with ``results`` of epochs that are not committed."""
+    cost_unit = completed(campaign.settings).get("feedback", {}).get("cost", "cpu")
+    return CampaignState.load(store, campaign.name).with_pending(results, cost_unit)
 
 
 def shrink_corpus(store: Store, campaign: Campaign) -> CorpusReduction:

@@ -140,6 +140,11 @@ class CampaignMetrics:
         with self._lock:
             self._totals.add(outcome)
 
+    def record_reached(self, features: int, lines: int, corpus: int) -> None:
+        """Take the numbers of reached features, traced lines and corpus entries, pending epochs included."""
+        with self._lock:
+            self._features, self._lines, self._corpus_size = features, lines, corpus
+
     def record_spending(self, figures: Mapping[str, Any]) -> None:
         """Take the current figures of a source that costs money."""
         with self._lock:

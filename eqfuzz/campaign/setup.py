@@ -72,11 +72,13 @@ def run_campaign(
                 stack.enter_context(llm_source)
                 sources = [*sources, llm_source]
             executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, runner)))
-            problem = failed_step(runner.seeds.self_check(), handler)
-            if problem:
-                raise UsageError(problem)
-            if options.executor == RAY:
-                runner.close()  # it was needed for the self-check only
+
+            def check_oracle(emit: Handler) -> str:
+                problem = failed_step(runner.seeds.self_check(), emit)
+                if options.executor == RAY:
+                    runner.close()  # items run elsewhere
+                return problem
+
             invocation = CampaignInvocation(
                 name=options.name,
                 out=options.folder,
@@ -85,6 +87,7 @@ def run_campaign(
                 executor_name=options.executor,
                 space=SearchSpace(sources, sorted({rule.family for rule in rules}), tuple(runner.configs)),
                 rules=len(rules),
+                check_oracle=check_oracle,
                 llm_source=llm_source,
             )
             return CampaignLoop(configuration, invocation, bucketer, events).run()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from eqfuzz.mutate.parallel import run_all
+from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.oracle.audit.local_audit import Audit
 from eqfuzz.oracle.compare.checks import ORACLES
@@ -64,7 +64,7 @@ def audit_files(
         tempfile.TemporaryDirectory(prefix="eqfuzz-audit-") as folder,
         Pool(Environment(Path(folder)), limits, jobs=jobs) as pool,
     ):
-        return run_all(pool, (partial(run, path) for path in paths), stop, jobs=jobs)
+        return run_all(pool, (partial(run, path) for path in paths), stop, jobs=jobs) is Ending.INTERRUPTED
 
 
 def _audited(pool: Pool, path: Path, seed: int, config: Config, limits: Limits) -> FileAudit:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from eqfuzz.mutate.parallel import run_all
+from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -52,4 +52,5 @@ def each_rule(
         tempfile.TemporaryDirectory(prefix="eqfuzz-rules-") as folder,
         Pool(Environment(Path(folder)), Limits(), runner="spawn", jobs=jobs, target=kind.TARGET, warm=False) as pool,
     ):
-        return run_all(pool, (partial(run, i, r) for i, r in enumerate(rules)), stop, jobs=jobs)
+        calls = (partial(run, i, r) for i, r in enumerate(rules))
+        return run_all(pool, calls, stop, jobs=jobs) is Ending.INTERRUPTED

@@ -286,5 +286,7 @@ class Summary(Event):
     """Known issues that no longer reproduce, one line each."""
     invalid_reasons: list[InvalidReason] = dataclasses.field(default_factory=list)
     """The most frequent reason first."""
+    left_out: list[str] = dataclasses.field(default_factory=list)
+    """Seeds that were not completed, because the run ended before."""
     severities: dict[str, int] = dataclasses.field(default_factory=dict)
     """Number of ``findings`` by severity, the highest first."""

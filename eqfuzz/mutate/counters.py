@@ -97,7 +97,14 @@ class RunCounters(SeedCounters):
             self._rule_verdicts.setdefault(rule, collections.Counter())[kind] += 1
 
     def summary(
-        self, *, seed: int, interrupted: bool, out_of_time: bool, seconds: float, cpu_seconds: float
+        self,
+        *,
+        seed: int,
+        interrupted: bool,
+        out_of_time: bool,
+        left_out: list[str],
+        seconds: float,
+        cpu_seconds: float,
     ) -> Summary:
         rules = {
             name: RuleTally(variants=len(cells), verdicts=dict(sorted(self._rule_verdicts.get(name, {}).items())))
@@ -117,6 +124,7 @@ class RunCounters(SeedCounters):
             errors=sorted(self.errors),
             interrupted=interrupted,
             out_of_time=out_of_time,
+            left_out=left_out,
             seconds=round(seconds, 3),
             cpu_seconds=round(cpu_seconds, 3),
             peak_mb=self.peak_mb,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import resource
 import threading
 import time
@@ -11,10 +13,10 @@ from pathlib import Path
 
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.run import RunStarted, Summary
+from eqfuzz.events.run import RunStarted, SeedDone, Summary
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.counters import RunCounters
-from eqfuzz.mutate.parallel import run_all
+from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime
 from eqfuzz.mutate.seed_runner import SeedRunner, failed_step, selected_rules
 from eqfuzz.mutate.settings import Settings
@@ -43,19 +45,31 @@ def run(settings: Settings, handler: Handler) -> Summary:
 
 
 def seed_files(paths: Sequence[Path]) -> list[Path]:
-    """Files and all Python files below folders, in order, each once. Raises UsageError."""
+    """Files, and all Python files below folders, each once; see ``quick_first``. Raises UsageError."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*.py") if "__pycache__" not in p.parts)
+            inside = [p for p in path.rglob("*.py") if "__pycache__" not in p.parts]
             if not inside:
                 raise UsageError(f"{path}: no Python files in this folder")
-            files += inside
+            files += quick_first(inside)
         elif path.exists():
             files.append(path)
         else:
             raise UsageError(f"{path}: no such file or folder")
     return list(dict.fromkeys(files))
+
+
+def quick_first(files: Sequence[Path]) -> list[Path]:
+    """``files`` in turn from each folder, the smallest of a folder first.
+
+    So that a run that ends early has tried something of every folder, and shows its first results soon.
+    """
+    by_folder: dict[Path, list[Path]] = {}
+    for file in sorted(files, key=lambda file: (file.stat().st_size, file)):
+        by_folder.setdefault(file.parent, []).append(file)
+    turns = itertools.zip_longest(*(by_folder[folder] for folder in sorted(by_folder)))
+    return [file for turn in turns for file in turn if file is not None]
 
 
 def _rule_names(settings: Settings) -> list[str]:
@@ -113,12 +127,13 @@ class _BoundedRun:
         self._handler = handler
         self._counters = RunCounters()
         self._stop = threading.Event()
-        self._out_of_time = False
         self._lock = threading.Lock()
+        self._left = dict(enumerate(paths))
+        """Seeds that are not completed."""
         self._began = time.monotonic()
         self._cpu_before = _cpu_seconds()
         budget = self._settings.time
-        self._deadline = self._began + budget if budget is not None else None
+        self._deadline = self._began + budget if budget is not None else math.inf
 
     def run(self) -> Summary:
         settings, runner = self._settings, self._runner
@@ -136,7 +151,7 @@ class _BoundedRun:
                 versions=runner.versions,
             )
         )
-        interrupted = run_all(runner.pool, self._work(), self._stop, jobs=settings.jobs)
+        ending = run_all(runner.pool, self._work(), self._stop, jobs=settings.jobs, deadline=self._deadline)
         counters = self._counters
         if settings.compiling.preload is None:
             counters.gone = self._bucketer.gone_issues()
@@ -144,8 +159,9 @@ class _BoundedRun:
                 counters.errors += counters.invalid.broken_installation(runner.versions["torch"])
         summary = counters.summary(
             seed=settings.seed,
-            interrupted=interrupted,
-            out_of_time=self._out_of_time,
+            interrupted=ending is Ending.INTERRUPTED,
+            out_of_time=ending is Ending.OUT_OF_TIME,
+            left_out=[str(path) for path in self._left.values()],
             seconds=time.monotonic() - self._began,
             cpu_seconds=_cpu_seconds() - self._cpu_before,
         )
@@ -153,31 +169,33 @@ class _BoundedRun:
         return summary
 
     def _work(self) -> Iterator[Callable[[], None]]:
-        """One call per seed; none if a long run starts with a self-check that fails."""
+        """One call per seed, in a long run beside the self-check."""
         settings = self._settings
         is_long = len(self._paths) >= MANY_SEEDS or (settings.time or 0.0) >= LONG_SECONDS
         if is_long and not settings.dry_run:
-            problem = failed_step(self._runner.self_check(), self._emit)
-            if problem:
-                self._counters.errors.append(problem)
-                return
+            yield self._check_oracle
         for index, path in enumerate(self._paths):
             yield partial(self._run_seed, index, path)
 
+    def _check_oracle(self) -> None:
+        """End the run if the self-check fails."""
+        problem = failed_step(self._runner.self_check(), self._emit)
+        if problem and not self._stop.is_set():  # else the pool was closed before it could pass
+            with self._lock:
+                self._counters.errors.append(problem)
+            self._stop.set()
+
     def _run_seed(self, index: int, path: Path) -> None:
-        if self._stop.is_set() or (self._deadline is not None and time.monotonic() > self._deadline):
-            self._out_of_time = self._out_of_time or not self._stop.is_set()
+        if self._stop.is_set():
             return
-        seed = self._runner.seed_run(
-            index, path, self._emit, self._stop, deadline=self._deadline, bucketer=self._bucketer
-        )
         try:
-            seed.run()
+            self._runner.seed_run(index, path, self._emit, self._stop, bucketer=self._bucketer).run()
         except OutOfTime:
-            self._out_of_time = self._out_of_time or not self._stop.is_set()
+            return
         except InternalError as error:
-            if not self._stop.is_set():
-                self._save_error(index, error)
+            if self._stop.is_set():
+                return
+            self._save_error(index, error)
 
     def _save_error(self, index: int, error: InternalError) -> None:
         folder = self._runner.environment.out / "errors"
@@ -186,11 +204,14 @@ class _BoundedRun:
         file.write_text(f"{error}\n\n{error.details}\n", encoding="utf-8")
         with self._lock:
             self._counters.errors.append(f"{error} (details in {file})")
+            self._left.pop(index)
 
     def _emit(self, event: Event) -> None:
         with self._lock:
             if self._stop.is_set():
-                return  # events after Ctrl-C belong to interrupted seeds
+                return  # events after the end belong to interrupted seeds
+            if isinstance(event, SeedDone):
+                self._left.pop(event.index)
             self._counters.count_event(event)
             self._bucketer.note_event(event)
             self._handler(event)

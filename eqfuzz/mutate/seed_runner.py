@@ -96,5 +96,5 @@ def failed_step(steps: Iterator[SelfCheckStep], emit: Handler) -> str:
     for step in steps:
         emit(step)
         if not step.passed:
-            return f"the self-check fails, so nothing was run: {step.step}: {step.detail}"
+            return f"the self-check fails, so results would mean nothing: {step.step}: {step.detail}"
     return ""

@@ -37,7 +37,7 @@ def test_check_fails_without_expected_fault(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_run_does_not_start_if_oracle_fails_check(tmp_path, monkeypatch):
+def test_run_ends_if_oracle_fails_check(tmp_path, monkeypatch):
     from eqfuzz.mutate import run as mutate
     from eqfuzz.mutate import seed_runner
     from eqfuzz.mutate.settings import Settings
@@ -52,8 +52,13 @@ def test_run_does_not_start_if_oracle_fails_check(tmp_path, monkeypatch):
     events = []
     settings = Settings(paths=(tmp_path / "seed.py",), out=tmp_path / "out")
     summary = mutate.run(settings, events.append)
-    assert summary.errors == ["the self-check fails, so nothing was run: a fault is found: no"]
-    assert [event.name for event in events] == ["start", "step", "step", "summary"]
+    assert summary.errors == ["the self-check fails, so results would mean nothing: a fault is found: no"]
+    assert [event.name for event in events if event.name in ("start", "step", "summary")] == [
+        "start",
+        "step",
+        "step",
+        "summary",
+    ]
     events.clear()
     monkeypatch.setattr(mutate, "MANY_SEEDS", 2)
     mutate.run(dataclasses.replace(settings, dry_run=True), events.append)

@@ -200,7 +200,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
     with Store.open(url, tmp_path / "store") as store:
         assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "the store logs its errors"
         figures = store.curve(1)[-1]
-        done = sum(outcome.cells for outcome in store.items.outcomes_after(1, 0))
+        done = sum(outcome.cells for _, outcome in store.items.results_after(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from eqfuzz.campaign.configuration import Budget
@@ -13,17 +12,16 @@ if TYPE_CHECKING:
 
 
 class BudgetMonitor:
-    """Compares ``metrics`` with ``budget``, whose time starts now. ``llm_source`` asks a model."""
+    """Compares ``metrics`` with ``budget``, whose time is that of this call. ``llm_source`` asks a model."""
 
     def __init__(self, budget: Budget, metrics: CampaignMetrics, llm_source: LlmSeeds | None) -> None:
         self._budget = budget
         self._metrics = metrics
         self._llm_source = llm_source
-        self._deadline = None if budget.time is None else time.monotonic() + budget.time
 
     @property
     def is_late(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
+        return self._budget.time is not None and self._metrics.seconds > self._budget.time
 
     def spent(self) -> str:
         """Name of the spent budget; empty for none."""

@@ -11,7 +11,7 @@ from eqfuzz.campaign.engine.plan import NothingToDo, SearchSpace
 from eqfuzz.campaign.executors.item_runner import ItemResult
 from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.store.outcome import Outcome
-from eqfuzz.campaign.store.records import Campaign, Json, StoredFinding
+from eqfuzz.campaign.store.records import Campaign, Item, Json, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store
 from eqfuzz.events.event import Handler
@@ -44,17 +44,35 @@ class EpochScheduler:
         """Held while epochs are planned and committed: seeds are drawn, and a model may take minutes."""
         self._learning = threading.Lock()
         """Held while the state changes."""
+        self._pending: dict[tuple[int, int], tuple[Item, Outcome]] = {}
+        """Completed items of epochs that are not committed, by epoch and number."""
         self._state = self._loaded_state()
-        metrics.load_earlier_calls(*retry(self._stored_figures))
+        metrics.load_earlier_calls(*self._reloaded_figures())
+        self._record_reached()
 
     def _loaded_state(self) -> CampaignState:
         return self._retry(CampaignState.load, self._store, self._campaign.name)
 
-    def _stored_figures(self) -> tuple[list[Json], list[Outcome], list[StoredFinding]]:
-        """The curve, the outcomes of items of epochs that are not committed yet, and the findings."""
+    def _reloaded_figures(self) -> tuple[list[Json], list[Outcome], list[StoredFinding]]:
+        """The curve, the outcomes of items of epochs that are not committed yet, and the findings, from the store."""
         store, campaign = self._store, self._campaign.id
-        outcomes = store.items.outcomes_after(campaign, self._state.committed)
-        return store.curve(campaign), outcomes, store.findings(campaign)
+        results = self._retry(store.items.results_after, campaign, self._state.committed)
+        self._pending = {(item.epoch, item.number): (item, outcome) for item, outcome in results}
+        findings = self._retry(store.findings, campaign)
+        return self._retry(store.curve, campaign), [outcome for _, outcome in results], findings
+
+    def count_result(self, item: Item, outcome: Outcome) -> None:
+        """Count a completed item in the metrics, with what it reached, before its epoch is committed."""
+        self._metrics.count_outcome(outcome)
+        with self._learning:
+            if item.epoch > self._state.committed:
+                self._pending[item.epoch, item.number] = item, outcome
+            self._record_reached()
+
+    def _record_reached(self) -> None:
+        results = [self._pending[key] for key in sorted(self._pending)]
+        reached, corpus = self._state.with_pending(results, self._configuration.feedback.cost)
+        self._metrics.record_reached(len(reached.features), reached.line_count(), len(corpus))
 
     def without_known(self, result: ItemResult) -> ItemResult:
         """``result`` without features and lines that were reached before."""
@@ -106,9 +124,12 @@ class EpochScheduler:
             return False
         with self._learning:
             result, event = state.learn_epoch(self._configuration, results, self._metrics.total_seconds)
+            self._pending = {key: result for key, result in self._pending.items() if key[0] > epoch}
         if self._retry(store.commit_epoch, campaign, epoch, result):
             self._emit(event)
         else:  # another process was first, so there are others that complete items, which count too
             self._state = self._loaded_state()
-            self._metrics.reload(*self._retry(self._stored_figures))
+            self._metrics.reload(*self._reloaded_figures())
+        with self._learning:
+            self._record_reached()
         return True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.plan import SearchSpace, plan_epoch
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.feedback.novelty import ReachedFeatures, arm_results, corpus_entries
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, Yield, arm_results, corpus_entries
 from eqfuzz.campaign.metrics import next_point
 from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory
 from eqfuzz.campaign.store.outcome import Outcome, Symptom
@@ -97,16 +97,10 @@ class CampaignState:
         """
         epoch = self.committed + 1
         outcomes = [outcome for _, outcome in results]
-        yields = [self.reached.add_outcome(item, outcome, configuration.feedback.cost) for item, outcome in results]
-        in_corpus = {entry.program for entry in self.corpus}
-        added: list[CorpusEntry] = []
-        features: dict[int, int] = {}
-        for one, outcome in zip(yields, outcomes, strict=True):
-            for entry in corpus_entries(one, outcome):
-                if entry.program not in in_corpus:
-                    in_corpus.add(entry.program)
-                    added.append(entry)
-            features |= {feature: one.item.number for reached in one.features.values() for feature in reached}
+        yields, added = self._add_results(self.reached, results, configuration.feedback.cost)
+        features = {
+            feature: one.item.number for one in yields for reached in one.features.values() for feature in reached
+        }
         self.bandit = self.bandit.updated(arm_results(yields, outcomes))
         self.corpus += added
         self.invalid |= {item.name for item, outcome in results if outcome.state in ("invalid", "lost")}
@@ -133,6 +127,30 @@ class CampaignState:
             yields=self.rewards_per_cost(),
         )
         return result, event
+
+    def with_pending(
+        self, results: Iterable[tuple[Item, Outcome]], cost_unit: str
+    ) -> tuple[ReachedFeatures, list[CorpusEntry]]:
+        """What is reached with ``results`` of epochs that are not committed, and the corpus with them."""
+        reached = self.reached.copy()
+        _, added = self._add_results(reached, results, cost_unit)
+        return reached, [*self.corpus, *added]
+
+    def _add_results(
+        self, reached: ReachedFeatures, results: Iterable[tuple[Item, Outcome]], cost_unit: str
+    ) -> tuple[list[Yield], list[CorpusEntry]]:
+        """Add ``results`` to ``reached``; returns what each yields, and their entries that are not in the corpus."""
+        in_corpus = {entry.program for entry in self.corpus}
+        yields: list[Yield] = []
+        added: list[CorpusEntry] = []
+        for item, outcome in results:
+            one = reached.add_outcome(item, outcome, cost_unit)
+            yields.append(one)
+            for entry in corpus_entries(one, outcome):
+                if entry.program not in in_corpus:
+                    in_corpus.add(entry.program)
+                    added.append(entry)
+        return yields, added
 
     def rewards_per_cost(self) -> dict[str, dict[str, float]]:
         """Reward per average cost of each arm, by dimension."""

@@ -37,6 +37,7 @@ from eqfuzz.events.campaign import (
     ItemStarted,
     WorkerLost,
 )
+from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import FindingReported
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.run.protocol import RunnerFailed
@@ -69,6 +70,8 @@ class CampaignInvocation:
     space: SearchSpace
     rules: int
     """Number of selected rules."""
+    check_oracle: Callable[[Handler], str]
+    """The self-check: emits its steps and returns in words what fails, empty if nothing does."""
     llm_source: LlmSeeds | None = None
     """The source among those of ``space`` that asks a language model."""
 
@@ -156,6 +159,7 @@ class CampaignLoop:
             threading.Thread(target=self._guarded, args=(self._serve, slot), name=f"item-{slot}", daemon=True)
             for slot in range(self._executor.slots)
         ]
+        threads.append(threading.Thread(target=self._guarded, args=(self._check_oracle,), name="oracle", daemon=True))
         heartbeats = threading.Thread(
             target=self._guarded, args=(self._leases.send_heartbeats, self._over), name="heartbeat", daemon=True
         )
@@ -181,13 +185,32 @@ class CampaignLoop:
         while any(thread.is_alive() for thread in threads) and left > 0:
             for thread in threads:
                 thread.join(SIGNAL_SECONDS / len(threads))
-            if self._budget.is_late and not self._draining.is_set():
-                self._drain("time")  # all workers may be waiting for a model
+            if self._budget.is_late and not self._stop.is_set():
+                self._drain("time")
+                self._halt()
             while handled < self._interrupts:
                 handled += 1
                 self._interrupt()
             if self._stop.is_set():
                 left -= SIGNAL_SECONDS
+
+    def _check_oracle(self) -> None:
+        """End the campaign if the self-check fails."""
+
+        def emit(event: Event) -> None:
+            if not self._stop.is_set():  # else its processes were ended, so that it cannot pass
+                self._emit(event)
+
+        try:
+            problem = self._invocation.check_oracle(emit)
+        except RunnerFailed:
+            if self._stop.is_set():
+                return
+            raise
+        if problem and not self._stop.is_set():
+            self._errors.append(problem)
+            self._drain("error")
+            self._halt()
 
     # Workers
 
@@ -202,9 +225,7 @@ class CampaignLoop:
         except BrokenPipeError as error:  # the reader of the events is gone
             self._broken_pipe = error
             self._draining.set()
-            self._stop.set()
-            if self._llm_source is not None:
-                self._llm_source.abort()
+            self._halt()
         except BaseException as error:
             self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
             self._drain("error")
@@ -273,7 +294,7 @@ class CampaignLoop:
         )
         if not self._leases.complete(lease, outcome, findings):
             return  # the lease has expired, and another worker has the item
-        self.metrics.count_outcome(outcome)
+        self._epochs.count_result(lease.item, outcome)
         for event in events:
             self._emit(event)
         if outcome.state == "error":
@@ -321,6 +342,10 @@ class CampaignLoop:
             self._why = "interrupt"
             if not was_draining:
                 return
+        self._halt()
+
+    def _halt(self) -> None:
+        """Interrupt running items; their leases are released at the end."""
         self._stop.set()
         if self._llm_source is not None:
             self._llm_source.abort()

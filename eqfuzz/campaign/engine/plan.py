@@ -14,6 +14,9 @@ from eqfuzz.campaign.store.outcome import Symptom
 from eqfuzz.campaign.store.records import Item, ItemOptions
 from eqfuzz.oracle.compare.verdict import VerdictKind
 
+FIRST_EPOCH = 4
+"""Largest number of seeds of the first epoch: a new campaign learns early."""
+
 FAVOURED = 4
 """Number of families of rules that a seed's random derivations draw from more often."""
 
@@ -63,7 +66,7 @@ def plan_epoch(
                 return None  # the source ignores the history
             barred.add(seed.name)
 
-    for number in range(feedback.epoch):
+    for number in range(min(feedback.epoch, FIRST_EPOCH) if epoch == 1 else feedback.epoch):
         index = (epoch - 1) * feedback.epoch + number
         by_name = {source.name: source for source in space.sources}
         for name in _ranked(feedback.enabled, bandit, "source", [source.name for source in space.sources], rng):

@@ -48,6 +48,10 @@ class ReachedFeatures:
         self.lines = {file: int.from_bytes(bitmap, "little") for file, bitmap in lines.items()}
         self.buckets = set(buckets)
 
+    def copy(self) -> ReachedFeatures:
+        """The same, to be added to without a change here."""
+        return ReachedFeatures(self.features, self.bitmaps(), self.buckets)
+
     def add_outcome(self, item: Item, outcome: Outcome, cost_unit: str) -> Yield:
         """Add what the item reached; returns what of it is new."""
         new: dict[int, frozenset[int]] = {}

@@ -149,13 +149,14 @@ class Items:
             return None
         return [(_item(row), Outcome.model_validate(row.outcome)) for row in rows]
 
-    def outcomes_after(self, campaign: int, epoch: int) -> list[Outcome]:
-        """The outcomes of items of epochs later than ``epoch``."""
+    def results_after(self, campaign: int, epoch: int) -> list[tuple[Item, Outcome]]:
+        """The completed items of epochs later than ``epoch`` in order, with their outcomes."""
         cases = schema.cases
         where = (cases.c.campaign == campaign, cases.c.epoch > epoch, cases.c.state == DONE)
+        chosen = sa.select(cases).where(*where).order_by(cases.c.epoch, cases.c.number)
         with self._database.reading() as connection:
-            outcomes = list(connection.scalars(sa.select(cases.c.outcome).where(*where).order_by(cases.c.id)))
-        return [Outcome.model_validate(outcome) for outcome in outcomes]
+            rows = connection.execute(chosen).all()
+        return [(_item(row), Outcome.model_validate(row.outcome)) for row in rows]
 
     def draw_counts(self, campaign: int) -> dict[str, int]:
         """How often each seed was planned, by its name."""

@@ -44,7 +44,7 @@ class CampaignScreen:
         self._statistics = statistics
         self._name = name
         self.workers = workers
-        self.stage = "checking the oracle"
+        self.stage = "starting"
         """The step before the first seed; empty from then on."""
 
     def line(self) -> str:
@@ -336,7 +336,8 @@ def _ago(seconds: float | None) -> str:
 
 
 def _stopping(why: str, running: int) -> str:
-    waits = f"; {count(running, 'seed')} in flight {'is' if running == 1 else 'are'} finished" if running else ""
+    will = "handed back" if why == "time" else "finished"
+    waits = f"; {count(running, 'seed')} in flight {'is' if running == 1 else 'are'} {will}" if running else ""
     if why == "interrupt":
         return f"interrupted{waits} (once more: stop now)"
     reason = {"error": "an error", "seeds": "no seed is left", "model": "the model writes no more"}.get(

@@ -75,6 +75,10 @@ class JUnitFile:
                 self._add(seed, (self._seconds_of or {}).pop(index, 0.0), elements)
             case Summary() | CampaignSummary():
                 self._seconds, self._invalid = event.seconds, event.invalid_reasons
+                for seed in event.left_out if isinstance(event, Summary) else ():
+                    skipped = _element("skipped", "")
+                    skipped.set("message", "not completed: the run ended before")
+                    self._add(seed, 0.0, [_CaseElement(skipped)])
                 for error in event.errors:
                     self._add("eqfuzz", 0.0, [_CaseElement(_element("error", error))])
             case _:

@@ -120,11 +120,10 @@ class ConsoleReport(LiveReport):
 
     def _close(self, summary: Summary) -> None:
         self._renderer.stop()
-        folder = f"{self._out}/findings"
         if self._quiet:
-            print_totals(self.console, summary, folder)
+            print_totals(self.console, summary, self._out)
         else:
-            print_summary(self.console, summary, self._findings, self._notable, folder)
+            print_summary(self.console, summary, self._findings, self._notable, self._out)
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import shlex
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from rich.console import Console
 from rich.table import Table
@@ -21,15 +24,18 @@ NOTABLE_SHOWN = 10
 FINDINGS_SHOWN = 40
 ERRORS_SHOWN = 10
 
+DEFAULT_OUT = "eqfuzz-out"
+"""Where other verbs look for findings if ``--out`` is not given."""
+
 
 def print_summary(
     console: Console,
     summary: Summary,
     findings: Sequence[FindingReported],
     notable: Sequence[CellJudged],
-    findings_folder: str,
+    out: str,
 ) -> None:
-    """All tables; ``notable`` are cells that are no finding but need a look."""
+    """All tables; ``notable`` are cells that are no finding but need a look, ``out`` is the folder of the run."""
     if summary.rules:
         console.print()
         print_table(console, _rules(summary.rules, judged=summary.cells > 0))
@@ -37,12 +43,14 @@ def print_summary(
         console.print()
         print_table(console, _verdicts(summary.verdicts, meanings=console.width >= 100))
     _print_notable(console, notable)
-    new = [event.finding for event in findings if not event.issue]
-    print_findings(console, sorted(new, key=lambda finding: finding.severity.rank), FINDINGS_SHOWN)
-    print_totals(console, summary, findings_folder)
+    new = sorted((event.finding for event in findings if not event.issue), key=lambda finding: finding.severity.rank)
+    print_findings(console, new, FINDINGS_SHOWN)
+    print_totals(console, summary, out)
+    if new:
+        _print_next_steps(console, new[0].id, out)
 
 
-def print_totals(console: Console, summary: Summary, findings_folder: str) -> None:
+def print_totals(console: Console, summary: Summary, out: str) -> None:
     """The last lines of every run, ``--quiet`` or not."""
     dot = Text.assemble(("  ·  ", "dim"))
     valid = summary.seeds - summary.invalid
@@ -66,7 +74,9 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     if summary.interrupted:
         console.print(Text("Interrupted: the figures above are partial.", style="bold yellow"))
     if summary.out_of_time:
-        console.print(Text("Out of time: not every seed was finished.", style="bold yellow"))
+        console.print(Text("Out of time: a longer --time completes the rest.", style="bold yellow"))
+    if summary.left_out:
+        console.print(Text(printable(_left_out(summary.left_out)), style="yellow"), soft_wrap=True)
     if summary.invalid:
         are = "is" if summary.invalid == 1 else "are"
         heading = f"{summary.invalid:,} of {count(summary.seeds, 'seed')} {are} invalid (--format json names each):"
@@ -88,12 +98,34 @@ def print_totals(console: Console, summary: Summary, findings_folder: str) -> No
     if summary.findings:
         new = f"{count(summary.findings, 'finding')} in {count(summary.buckets, 'bucket')}"
         new += in_parentheses(summary.severities)
-        console.print(Text.assemble((new, "bold red"), " in ", (findings_folder, "bold")), soft_wrap=True)
+        console.print(Text.assemble((new, "bold red"), " in ", (f"{out}/findings", "bold")), soft_wrap=True)
     elif summary.cells:
         text = "No findings." if not summary.known else "No new findings."
         console.print(Text(text, style="bold yellow" if summary.errors else "bold green"))
     else:
         console.print(Text("Nothing was compiled.", style="bold yellow"))
+
+
+def _left_out(seeds: Sequence[str]) -> str:
+    """Number of seeds that were not completed, in all and by folder."""
+    folders = collections.Counter(PurePath(seed).parent.name for seed in seeds)
+    by_folder = ", ".join(f"{folder or 'here'} {number:,}" for folder, number in sorted(folders.items()))
+    return f"{count(len(seeds), 'seed')} not completed (--format json names each): {by_folder}"
+
+
+def _print_next_steps(console: Console, finding: str, out: str) -> None:
+    """What to do with a finding, as commands."""
+    option = "" if out == DEFAULT_OUT else f" --out {shlex.quote(out)}"
+    steps = (
+        ("show", "the report, the program and the script"),
+        ("reduce", "a smaller program with the same defect"),
+        ("issue", "a report for PyTorch's tracker"),
+    )
+    commands = [(f"eqfuzz {verb} {finding}{option}", purpose) for verb, purpose in steps]
+    width = max(len(command) for command, _ in commands)
+    console.print()
+    for command, purpose in commands:
+        console.print(Text.assemble(command.ljust(width), (f"  # {purpose}", "dim")), soft_wrap=True)
 
 
 def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:

@@ -109,7 +109,7 @@ def test_completed_item_is_stored_with_its_findings(store: Store) -> None:
     assert store.items.complete(lease, outcome, [finding("b"), finding("a")], 3.0)
     assert store.items.complete(lease, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
     assert store.items.results_of_epoch(campaign, 1) == [(lease.item, outcome)]
-    assert store.items.outcomes_after(campaign, 0) == [outcome]
+    assert store.items.results_after(campaign, 0) == [(lease.item, outcome)]
     assert [stored.id for stored in store.findings(campaign)] == ["a", "b"]
 
 

@@ -23,7 +23,7 @@ def digest(text: str) -> str:
     return f"digest of {len(text)}"
 
 
-def planned(configuration: Configuration, sources, epoch=1, bandit=None, drawn=NOTHING, met=None):
+def planned(configuration: Configuration, sources, epoch=2, bandit=None, drawn=NOTHING, met=None):
     space = SearchSpace(sources, ["forms", "layout"], ["inductor", "eager"])
     return plan_epoch(configuration, epoch, space, bandit or Bandit(), drawn, digest, met or {})
 
@@ -42,6 +42,11 @@ def test_the_same_seed_plans_the_same(files):
     assert one == again != other
     assert [item.number for item in one] == list(range(16))
     assert {item.arms["source"] for item in one} == {"folder:s", "template:fusion"}
+
+
+def test_first_epoch_is_small(files):
+    assert len(planned(Configuration(), [files], epoch=1)) == 4
+    assert len(planned(from_tables({"feedback": {"epoch": 3}}, "here"), [files], epoch=1)) == 3
 
 
 def test_files_are_drawn_equally_often_and_invalid_ones_are_not(files, tmp_path):
@@ -87,6 +92,6 @@ def test_an_original_that_hangs_is_not_run_again(files):
     met = {"# a\n": {("cpu", "inductor", "hang", "no answer")}, "# b\n": {("cpu", "inductor", "process-crash", "x")}}
     corpus = CorpusSeeds([CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0)], lambda text: text)
     space = SearchSpace([files, corpus], ["forms"], ["inductor"])
-    items = plan_epoch(Configuration(), 1, space, Bandit(), NOTHING, lambda text: text, met)
+    items = plan_epoch(Configuration(), 2, space, Bandit(), NOTHING, lambda text: text, met)
     assert len(items) == 16
     assert {item.program for item in items} == {"# b\n", "# c\n"}

@@ -139,7 +139,7 @@ def test_known_findings_are_counted_apart():
         FindingReported(index=1, finding=finding("5"), folder="folder", known=True, bucket="b2", issue=URL)
     )
     counters.gone = ["z", "a"]
-    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
     assert (summary.findings, summary.buckets, summary.known, summary.gone) == (4, 3, 1, ["a", "z"])
 
 
@@ -151,5 +151,5 @@ def test_findings_without_folder_are_counted():
                 index=0, finding=finding(str(number)), folder="folder", known=False, bucket="b1", kept=number < KEPT
             )
         )
-    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
     assert (summary.findings, summary.buckets) == (8, 1)

@@ -112,7 +112,7 @@ def test_the_summary_has_the_reasons_and_how_many_there_are() -> None:
         if index:
             counters.count_event(SeedInvalid(index=index, seed=f"{index}.py", reason=f"{index}.py: {AUTOGRAD}"))
         counters.count_event(SeedDone(index=index, seed=f"{index}.py", seconds=1.0, cpu_seconds=1.0, timings={}))
-    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
     printed = json.loads(json.dumps(summary.to_json()))
     assert printed["invalid"] == 3
     assert printed["invalid_reasons"] == [
@@ -252,6 +252,7 @@ def test_campaign_reports_invalid_reasons_and_a_broken_installation(
             executor_name="refusing",
             space=SearchSpace([SeedFiles("folder:seeds", SHIPPED[:20])], ["algebra"], ["inductor"]),
             rules=1,
+            check_oracle=lambda emit: "",
         )
         events: list[Event] = []
         dispatcher = EventDispatcher(CampaignMetrics(), events.append)

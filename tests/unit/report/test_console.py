@@ -213,6 +213,28 @@ def test_last_lines_state_how_run_ended(changed, message):
     assert message in report_text([sample.started(), sample.summary(**changed)], quiet=True)
 
 
+def test_seeds_that_were_not_completed_are_counted_by_folder():
+    left_out = ["seeds/shapes/b.py", "seeds/dtypes/a.py", "seeds/shapes/a.py", "own.py"]
+    message = "\n4 seeds not completed (--format json names each): here 1, dtypes 1, shapes 2\n"
+    events = [sample.started(), sample.summary(out_of_time=True, left_out=left_out)]
+    assert message in report_text(events)
+    assert message in report_text(events, quiet=True)
+    assert "not completed" not in report_text([sample.started(), sample.summary()])
+
+
+def test_next_steps_are_commands_for_the_gravest_finding():
+    text = report_text(sample.whole_run())
+    assert text.endswith(
+        "\neqfuzz show 1f2e3d4c5b    # the report, the program and the script\n"
+        "eqfuzz reduce 1f2e3d4c5b  # a smaller program with the same defect\n"
+        "eqfuzz issue 1f2e3d4c5b   # a report for PyTorch's tracker\n"
+    )
+    elsewhere = dataclasses.replace(sample.started(), out="my results")
+    events = [elsewhere, *sample.whole_run()[1:]]
+    assert "\neqfuzz reduce 1f2e3d4c5b --out 'my results'  #" in report_text(events)
+    assert "eqfuzz reduce" not in report_text([sample.started(), sample.summary(findings=0)])
+
+
 def test_quiet_is_one_line_per_finding_and_the_totals():
     lines = [line for line in report_text(sample.whole_run(), quiet=True).splitlines() if line]
     assert lines[0].startswith(

@@ -38,6 +38,14 @@ CAMPAIGN_STARTED = CampaignStarted(
 )
 
 
+def test_seeds_that_were_not_completed_are_skipped(tmp_path):
+    suite = suite_of(tmp_path / "j.xml", done(0, "seeds/a/good.py"), sample.summary(left_out=["seeds/a/late.py"]))
+    assert suite.get("skipped") == "1"
+    assert suite.get("tests") == "2"
+    [late] = [case for case in suite.findall("testcase") if case.get("name") == "late.py"]
+    assert late.find("skipped").get("message") == "not completed: the run ended before"
+
+
 def test_seeds_are_test_cases(tmp_path):
     finding = finding_of(VerdictKind.WRONG_RESULT)
     suite = suite_of(
