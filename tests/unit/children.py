@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,9 +25,10 @@ class Children(Pool):
     def __init__(self, events: Mapping[type[Job[Any]], Events | Callable[[Any], Events]]) -> None:
         self._events = events
         self.jobs: list[Any] = []
+        self.closing = threading.Event()
 
     def close(self) -> None:
-        pass
+        self.closing.set()
 
     def stream(self, job: Job[Any]) -> Iterator[ChildEvent]:
         self.jobs.append(job)

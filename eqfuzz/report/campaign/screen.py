@@ -168,7 +168,11 @@ class CampaignReport(LiveReport):
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
             case FindingReported(issue=issue, known=False):  # an earlier run has printed the others
-                line = f"known ({issue}): {one_line(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
+                line = (
+                    f"known ({issue.strip('()')}): {one_line(event)}"
+                    if issue
+                    else f"{one_line(event)}  [{event.bucket}]"
+                )
                 self._print(line, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):
                 self._print(f"{seed}: {reason}", "red")

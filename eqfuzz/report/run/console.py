@@ -112,7 +112,7 @@ class ConsoleReport(LiveReport):
     def _find(self, event: FindingReported) -> None:
         self._findings.append(event)
         if event.issue:
-            self._print_line(f"known ({event.issue}): {one_line(event)}", "yellow")
+            self._print_line(f"known ({event.issue.strip('()')}): {one_line(event)}", "yellow")
         elif self._quiet:
             self._print_line(one_line(event), "bold red")
         else:

@@ -149,7 +149,8 @@ class Pool:
         self._slots = threading.BoundedSemaphore(jobs)
         self._cores = Cores(jobs)
         self._lock = threading.Lock()
-        self._closing = threading.Event()
+        self.closing = threading.Event()
+        """Set once the pool is closed."""
         self._server: ForkServerHandle | None = None
         self._is_kept = True
         self._idle: list[Worker] = []
@@ -194,7 +195,7 @@ class Pool:
         cannot express.
         """
         with self._slots:
-            if self._closing.is_set():
+            if self.closing.is_set():
                 raise RunnerFailed("the pool is closed")
             started = time.monotonic()
             try:
@@ -213,7 +214,7 @@ class Pool:
 
     def close(self) -> None:
         """Kill everything. Threads that wait for events get ``ChildExit`` with reason ``error``."""
-        self._closing.set()
+        self.closing.set()
         with self._lock:
             for worker in self._idle:
                 worker.close()
@@ -239,7 +240,7 @@ class Pool:
                 else:
                     yield from self._run_spawned(server, job, pipes)
             except ServerLost as lost:
-                if self._closing.is_set():
+                if self.closing.is_set():
                     raise RunnerFailed("the pool was closed while the job ran") from lost
                 words = self._discard(server)
                 raise ServerLost(f"{lost}: {words}") from lost
@@ -251,7 +252,7 @@ class Pool:
             process = server.fork(pipes.request(core), pipes.descriptors())
             pipes.sent()
             with contextlib.closing(process):
-                monitor = JobMonitor(job, pipes, process, self._limits, self._closing, forked=True, validator=validator)
+                monitor = JobMonitor(job, pipes, process, self._limits, self.closing, forked=True, validator=validator)
                 yield from monitor.events()
 
     def _run_spawned(self, server: ForkServerHandle, job: Job[Any], pipes: JobPipes) -> Iterator[ChildEvent]:
@@ -263,14 +264,14 @@ class Pool:
         try:
             pipes.sent()
             monitor = JobMonitor(
-                job, pipes, worker.process, self._limits, self._closing, forked=False, cpu_before=worker.cpu_total
+                job, pipes, worker.process, self._limits, self.closing, forked=False, cpu_before=worker.cpu_total
             )
             yield from monitor.events()
         finally:
             # The consumer may stop at the last event, which leaves this generator where it stands.
             done = monitor is not None and monitor.finished is not None and not worker.process.over
             with self._lock:
-                keep = done and not self._closing.is_set()
+                keep = done and not self.closing.is_set()
                 if keep:
                     self._idle.append(worker)
             if not keep:
@@ -284,7 +285,7 @@ class Pool:
             with contextlib.closing(JobPipes(job, server.sandbox.cases())) as pipes:
                 yield from self._run_forked(server, job, pipes, EventValidator(job))
         except ServerLost as lost:
-            if self._closing.is_set():
+            if self.closing.is_set():
                 raise RunnerFailed("the pool was closed while the job ran") from lost
             server.close()
             raise ServerLost(f"{lost}: {server.last_output()}") from lost
@@ -294,7 +295,7 @@ class Pool:
     def _take_sandbox(self) -> ForkServerHandle:
         """A sandbox that no job runs in, started if there is none. Raises SandboxUnavailable and RunnerFailed."""
         with self._lock:
-            if self._closing.is_set():
+            if self.closing.is_set():
                 raise RunnerFailed("the pool is closed")
             while self._free_sandboxes:
                 server = self._free_sandboxes.pop()
@@ -307,21 +308,21 @@ class Pool:
             sandbox = Sandbox(self._environment, warm=self._warm)
         try:
             server = ForkServerHandle(
-                _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self._closing, sandbox
+                _MODULES["fork"], self._hello(), self._environment, self._limits.start_s, self.closing, sandbox
             )
         except BaseException:
             sandbox.close()
             raise
         with self._lock:
             self._sandboxes.append(server)
-            if self._closing.is_set():
+            if self.closing.is_set():
                 server.close()
                 raise RunnerFailed("the pool is closed")
         return server
 
     def _give_back(self, server: ForkServerHandle) -> None:
         with self._lock:
-            if server.alive and not server.closed and not server.retired and not self._closing.is_set():
+            if server.alive and not server.closed and not server.retired and not self.closing.is_set():
                 self._free_sandboxes.append(server)
             else:
                 self._forget(server)
@@ -336,7 +337,7 @@ class Pool:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
             if worker is None:
-                worker = Worker(server, self._limits.start_s, self._closing)
+                worker = Worker(server, self._limits.start_s, self.closing)
                 self._keep_toolchain()
                 return worker
             if worker.is_reset():
@@ -346,7 +347,7 @@ class Pool:
     def _running_server(self) -> ForkServerHandle:
         """The fork server, started if there is none."""
         with self._lock:
-            if self._closing.is_set():
+            if self.closing.is_set():
                 raise RunnerFailed("the pool is closed")
             if self._server is not None and not self._server.alive:
                 self._server.close()
@@ -354,7 +355,7 @@ class Pool:
             if self._server is None:
                 self._is_kept = not self._warm or furnish(self._environment)
                 self._server = ForkServerHandle(
-                    _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self._closing
+                    _MODULES[self._runner], self._hello(), self._environment, self._limits.start_s, self.closing
                 )
                 if self._runner == "fork":
                     self._keep_toolchain()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.messages.seed_jobs import RunJob, VariantRecord
 from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
@@ -53,6 +55,7 @@ class FindingConfirmer:
         """A finding whose reproducer fails in a fresh process, or the verdict that replaces it.
 
         ``cells`` have the same symptom; ``original`` is the cell of the unchanged seed with the same configuration.
+        Raises RunnerFailed once the pool is closed.
         """
         cell = cells[0]
         config = next(c for c in self._job.configs if c.name == cell.config)
@@ -69,7 +72,12 @@ class FindingConfirmer:
             except NoReproducer as error:
                 return Verdict(VerdictKind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
             folder = write_folder(findings, finding, scripts[0], self._environment.preload)
-        outcome = self._reproducing.first_failing(finding, folder, scripts)
+        try:
+            outcome = self._reproducing.first_failing(finding, folder, scripts)
+        except RunnerFailed:
+            if not is_known:
+                shutil.rmtree(folder, ignore_errors=True)  # it is not confirmed
+            raise
         if outcome.status == STILL_FAILING:
             finding = self._localising.look(finding)
             update_finding(folder, finding)

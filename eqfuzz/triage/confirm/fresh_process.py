@@ -10,12 +10,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.run.kernels import toolchain
 from eqfuzz.run.processes.process_tree import die_with_parent
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.sandbox.one_shot import run_sandboxed
+
+_SECONDS_TO_LOOK = 0.5
+"""Wall seconds between two looks at whether the run ends."""
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE})
 
@@ -43,11 +49,13 @@ def run_fresh(
     seconds: float,
     environment: Mapping[str, str] | None = None,
     sandbox_paths: Sequence[Path] | None = None,
+    closing: threading.Event | None = None,
 ) -> ProcessResult:
     """Run ``command`` for at most ``seconds`` of wall time, and no longer than this thread lives.
 
     ``environment`` is the whole environment. With ``sandbox_paths`` it runs in a sandbox that can read these
-    paths; there ``environment`` is added to what every sandbox sets. Raises SandboxUnavailable.
+    paths; there ``environment`` is added to what every sandbox sets. Raises SandboxUnavailable, and RunnerFailed once
+    ``closing`` is set, unless it is in a sandbox.
     """
     if sandbox_paths is not None:
         result = run_sandboxed(command, seconds, sandbox_paths, environment or {})
@@ -72,12 +80,23 @@ def run_fresh(
             preexec_fn=functools.partial(die_with_parent, os.getpid()),
         )
         try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return ProcessResult(None, "")
+            output = _output_of(process, time.monotonic() + seconds, closing)
         finally:
             _end(process)
-    return ProcessResult(process.returncode, output)
+    return ProcessResult(None, "") if output is None else ProcessResult(process.returncode, output)
+
+
+def _output_of(process: subprocess.Popen[str], deadline: float, closing: threading.Event | None) -> str | None:
+    """What the process prints until it ends; None where it does not end in time. Raises RunnerFailed."""
+    while True:
+        left = max(0.0, deadline - time.monotonic())
+        try:
+            return process.communicate(timeout=left if closing is None else min(left, _SECONDS_TO_LOOK))[0]
+        except subprocess.TimeoutExpired:
+            if closing is not None and closing.is_set():
+                raise RunnerFailed("the run ended while a script ran") from None
+            if time.monotonic() >= deadline:
+                return None
 
 
 def _copy_probes(cache: Path) -> None:

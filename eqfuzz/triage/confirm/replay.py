@@ -7,6 +7,7 @@ import dataclasses
 import re
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -47,14 +48,16 @@ def replay(
     environment: Mapping[str, str] | None = None,
     *,
     untrusted: bool | None = None,
+    closing: threading.Event | None = None,
 ) -> ReplayOutcome:
     """Run ``folder/repro.py`` in a fresh process with a kernel cache of its own; ``seconds`` is wall time.
 
     An ``untrusted`` program runs in a sandbox; with None, the folder decides.
-    Raises SandboxUnavailable.
+    Raises SandboxUnavailable, and RunnerFailed once ``closing`` is set, see ``run_fresh``.
     """
     is_sandboxed = is_untrusted(folder) if untrusted is None else untrusted
-    return run_script(folder / "repro.py", python, seconds, environment, [folder.resolve()] if is_sandboxed else None)
+    sandbox_paths = [folder.resolve()] if is_sandboxed else None
+    return run_script(folder / "repro.py", python, seconds, environment, sandbox_paths, closing)
 
 
 def run_script(
@@ -63,12 +66,13 @@ def run_script(
     seconds: float = REPLAY_SECONDS,
     environment: Mapping[str, str] | None = None,
     sandbox_paths: Sequence[Path] | None = None,
+    closing: threading.Event | None = None,
 ) -> ReplayOutcome:
     """Run a script that exits with 1 while a defect is there and with 0 once it is fixed; see ``run_fresh``.
 
     A script that crashes after its eager run counts as still failing, whatever its defect was.
     """
-    ended = run_fresh([python, str(script.resolve())], seconds, environment, sandbox_paths)
+    ended = run_fresh([python, str(script.resolve())], seconds, environment, sandbox_paths, closing)
     output = ended.output[-4000:]
     if ended.status is None and ended.output:
         return ReplayOutcome(ERROR, output, "the sandbox ended its script")

@@ -62,7 +62,8 @@ class ReproducerWriter:
     def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[str]) -> ReplayOutcome:
         """Write the first of ``scripts`` that fails in a fresh process to ``folder/repro.py``, or the last one.
 
-        For an untrusted program, values from two sandboxes must confirm the exit status. Raises NoReproducer.
+        For an untrusted program, values from two sandboxes must confirm the exit status. Raises NoReproducer, and
+        RunnerFailed once the pool is closed.
         """
         outcome = ReplayOutcome(ERROR, "there is no script", "there is no script")
         for script in scripts:
@@ -89,7 +90,12 @@ class ReproducerWriter:
 
     def _run(self, finding: Finding, folder: Path) -> ReplayOutcome:
         """Run ``folder/repro.py`` in a fresh process, in the stock environment."""
-        return replay(folder, environment=self._variables(finding), untrusted=self._is_sandboxed(finding))
+        return replay(
+            folder,
+            environment=self._variables(finding),
+            untrusted=self._is_sandboxed(finding),
+            closing=self._pool.closing,
+        )
 
     def _variables(self, finding: Finding) -> dict[str, str]:
         if self._is_sandboxed(finding):

@@ -56,6 +56,6 @@ def test_the_run_counts_flaky_cells_by_cause():
                 seconds=1.0,
             )
         )
-    summary = tally.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    summary = tally.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
     assert summary.flaky == {"its script shows no difference": 2, "not on the stock path": 1}
     assert summary.to_json()["flaky"] == summary.flaky
