@@ -168,7 +168,7 @@ def test_depth_limits_size_of_programs():
 
 
 def test_unknown_operator_is_refused_with_a_suggestion():
-    with pytest.raises(InvalidOperators, match="no operator 'torch.ad', did you mean 'torch.add'"):
+    with pytest.raises(InvalidOperators, match=r"no operator 'torch\.ad', did you mean 'torch\.add'"):
         ProgramGenerator(TEMPLATES["default"], only=["torch.ad"])
 
 
