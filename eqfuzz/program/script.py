@@ -168,7 +168,9 @@ def _touched(statement: ast.stmt) -> set[str]:
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    nodes = list(ast.walk(node))
+    names = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    names |= {n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
     return names - set(dir(builtins)) | ({"__name__"} & names)
 
 

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 import torch
 
+from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
@@ -103,6 +104,11 @@ def test_the_papers_format_runs_nothing_and_keeps_line_numbers():
     assert all(line in ("", original[i]) for i, line in enumerate(program.source.splitlines()))
     assert BOOM not in program.source
     assert "torch.compile" not in program.source
+
+
+def test_global_that_is_only_counted_up_belongs_to_the_definitions():
+    source = "import torch\nCOUNT = 0\ndef program(x):\n    global COUNT\n    COUNT += 1\n    return x\ndef inputs(rng): yield 1\n"
+    assert "COUNT = 0" in program_text(recognise(source, "seeds/some.py"))
 
 
 def test_the_papers_format_with_one_parameter_per_tensor_is_one_set():
