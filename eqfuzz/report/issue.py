@@ -106,6 +106,8 @@ def _summary(finding: Finding) -> str:
         text += f" At fault: {finding.place}."
     if not finding.verdict.is_about_values:
         text += f"\n\n{finding.verdict.message}"
+    elif finding.verdict.oracle:
+        text += f"\n\nA check of one's own, `{finding.verdict.oracle}`, complains: {finding.verdict.message}"
     return text
 
 

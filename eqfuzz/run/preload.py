@@ -20,7 +20,11 @@ def execute_preload(path: Path) -> types.ModuleType:
     custom passes) work even if the file is changed or removed.
     """
     path = path.absolute()
-    source = path.read_text()
+    return execute_source(path.read_text(), path)
+
+
+def execute_source(source: str, path: Path) -> types.ModuleType:
+    """``execute_preload`` for the text of a file, which need not exist at ``path``."""
     linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
     code = compile(source, str(path), "exec", dont_inherit=True)
     module = types.ModuleType(NAME)

@@ -1,5 +1,7 @@
 """Every kind of verdict through the command line, with the compiler tampered with where nature gives no example."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -217,3 +219,27 @@ def test_change_lost_from_list_argument_is_finding(tmp_path):
     assert run.code == 1, [e["verdict"] for e in run.of("cell")]
     assert run.kinds() == {"wrong-side-effect"}, [e["verdict"] for e in run.of("cell")]
     assert run.of("finding")[0]["verdict"]["evidence"]["path"] == "structure(args[0])"
+
+
+def test_complaint_of_an_own_oracle_is_a_finding_whose_script_asks_it_again(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "verdicts.md").read_text()
+    example = page.partition("@oracle(")[0].rpartition("```python\n")[2] + "@oracle(" + page.partition("@oracle(")[2]
+    preload = write(tmp_path, "oracle.py", example.partition("```")[0])
+    seed = write(
+        tmp_path,
+        "seed.py",
+        """
+        import torch
+        def program(x): return torch.log(x)
+        def inputs(rng): yield torch.tensor([1.0, -1.0])
+        """,
+    )
+    run = mutate(seed, "--strategy", "none", "--preload", preload, out=tmp_path / "out")
+    assert run.code == 1, [e["verdict"] for e in run.of("cell")]
+    (finding,) = run.of("finding")
+    assert finding["verdict"]["oracle"] == "finite"
+    script = Path(finding["folder"]) / "repro.py"
+    alone = write(tmp_path / "elsewhere", "alone.py", script.read_text())
+    ended = subprocess.run([sys.executable, alone], capture_output=True, text=True, timeout=200)
+    assert ended.returncode == 1, ended.stderr
+    assert "finite: wrong-result: output is not finite" in ended.stdout

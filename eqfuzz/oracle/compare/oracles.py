@@ -7,6 +7,7 @@ registration, from the gravest difference to the least. ``@oracle("name")`` adds
 from __future__ import annotations
 
 import dataclasses
+import traceback
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -27,6 +28,10 @@ class Comparison:
     eager: Observation
     compiled: Observation
     reference: Reference | None
+
+
+class OracleFailed(Exception):
+    """A user's oracle that does not work; ``str()`` says which and why."""
 
 
 Oracle = Callable[[Comparison], Verdict | None]
@@ -51,18 +56,36 @@ def judge_compiled(
 ) -> Verdict:
     """The first verdict that is conclusive, else the first inconclusive one, else agreement.
 
-    Of the built-in oracles those named in ``checks`` run (None: all of them), of others every one.
+    Of the built-in oracles those named in ``checks`` run (None: all of them), of the user's every one.
     """
     comparison = Comparison(eager, compiled, reference)
     inconclusive: Verdict | None = None
-    for name, compare in ORACLES.items():
+    for name in ORACLES:
         if checks is not None and name in BUILT_IN and name not in checks:
             continue
-        verdict = compare(comparison)
+        verdict = ask_oracle(name, comparison)
         if verdict is not None and verdict.kind is not VerdictKind.INCONCLUSIVE:
             return verdict
         inconclusive = inconclusive or verdict
     return inconclusive or Verdict(VerdictKind.AGREE, f"{NAMES[0]} and {NAMES[1]} agree")
+
+
+def ask_oracle(name: str, comparison: Comparison) -> Verdict | None:
+    """The verdict of one oracle, which names it where it is the user's.
+
+    Raises KeyError where there is none, and OracleFailed where the user's raises or returns something else.
+    """
+    if name in BUILT_IN:
+        return ORACLES[name](comparison)
+    try:
+        verdict = ORACLES[name](comparison)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        words = f"oracle {name} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+        raise OracleFailed(words) from error
+    if not isinstance(verdict, Verdict | None):
+        raise OracleFailed(f"oracle {name} returns a {type(verdict).__name__}, neither a Verdict nor None")
+    return verdict and dataclasses.replace(verdict, oracle=name)
 
 
 def judge_metadata(eager: Observation, compiled: Observation) -> Verdict:

@@ -80,17 +80,24 @@ class Evidence:
 class Verdict:
     """One comparison's outcome; ``message`` is one line.
 
-    ``cause`` is the reason why a flaky one is no finding, in the same words for all of one cause.
+    ``cause`` is the reason why a flaky one is no finding, in the same words for all of one cause. ``oracle`` names the
+    user's oracle that complained; it is empty for eqfuzz's own, which all compare eager and compiled.
     """
 
     kind: VerdictKind
     message: str
     evidence: Evidence | None = None
     cause: str = ""
+    oracle: str = ""
 
     @property
     def is_finding(self) -> bool:
         return self.kind in FINDINGS
+
+    @property
+    def in_words(self) -> str:
+        """The message, after the name of the user's oracle that it is from."""
+        return f"oracle {self.oracle}: {self.message}" if self.oracle else self.message
 
     @property
     def is_about_values(self) -> bool:
@@ -110,9 +117,10 @@ class Verdict:
     def symptom(self) -> tuple[str, str]:
         """Equal for verdicts of one difference: the kind, and the exception, the leaf or the message's first words."""
         if self.raises:
-            return str(self.kind), self.exception
-        place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
-        return str(self.kind), place
+            place = self.exception
+        else:
+            place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
+        return str(self.kind), f"{self.oracle}: {place}" if self.oracle else place
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -124,4 +132,4 @@ class Verdict:
             index = evidence.get("index")
             frames = tuple(evidence.get("frames", ()))
             evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
-        return cls(VerdictKind(data["kind"]), data["message"], evidence, data.get("cause", ""))
+        return cls(VerdictKind(data["kind"]), data["message"], evidence, data.get("cause", ""), data.get("oracle", ""))

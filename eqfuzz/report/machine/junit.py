@@ -55,7 +55,7 @@ class JUnitFile:
                 element = _element(tag, f"{one_line(event)}\n{issue or folder}")
                 if not issue:
                     element.set("type", str(event.finding.verdict.kind))
-                    element.set("message", printable(event.finding.verdict.message))
+                    element.set("message", printable(event.finding.verdict.in_words))
                 self._open.setdefault(index, []).append(
                     _CaseElement(element, None if issue else event.finding.severity)
                 )

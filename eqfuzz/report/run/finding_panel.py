@@ -52,7 +52,7 @@ def one_line(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
     finding = event.finding
     how = " + ".join(step.rule for step in finding.derivation) or "the original"
-    message = printable(finding.verdict.message).replace("\n", " ")
+    message = printable(finding.verdict.in_words).replace("\n", " ")
     return (
         f"{finding.verdict.kind} {finding.id} {finding.original.name}: {how}, "
         f"{finding.config} on {finding.device}: {message}"
@@ -73,7 +73,7 @@ def _short(path: str) -> str:
 def _body(event: FindingReported, width: int) -> list[RenderableType]:
     finding = event.finding
     parts: list[RenderableType] = [_headline(event), Text()]
-    parts += [_who_shows_it(finding), Text(printable(finding.verdict.message)), Text()]
+    parts += [_who_shows_it(finding), Text(printable(finding.verdict.in_words)), Text()]
     if finding.derivation:
         parts.append(SourceDiff(finding.original.source, finding.transformed.source, finding.derivation))
     else:

@@ -196,4 +196,4 @@ def notable_line(cell: CellJudged) -> str:
     """``flaky seeds/a.py: rules, config on device: message``."""
     how = " + ".join(cell.rules) or "the original"
     where = f", {cell.config} on {cell.device}" if cell.config else ""
-    return printable(f"{cell.verdict.kind} {cell.seed}: {how}{where}: {cell.verdict.message}").replace("\n", " ")
+    return printable(f"{cell.verdict.kind} {cell.seed}: {how}{where}: {cell.verdict.in_words}").replace("\n", " ")

@@ -35,6 +35,7 @@ def _bounded_verdict(verdict: Verdict) -> Verdict:
     """``verdict``, checked as strictly as the fields of events. Raises ValueError."""
     _require(len(verdict.message) <= _TEXT_CHARACTERS, "the message is too long")
     _require(_is_name(verdict.cause), "the cause is not one line")
+    _require(_is_name(verdict.oracle), "the oracle is not one line")
     evidence = verdict.evidence
     if evidence is not None:
         _require(all(map(_is_name, (evidence.path, *evidence.frames))), "the place is not one line")

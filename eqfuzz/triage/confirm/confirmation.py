@@ -70,7 +70,7 @@ class FindingConfirmer:
             try:
                 scripts = self._reproducing.scripts(finding)
             except NoReproducer as error:
-                return Verdict(VerdictKind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.message}")
+                return Verdict(VerdictKind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.in_words}")
             folder = write_folder(findings, finding, scripts[0], self._environment.preload)
         try:
             outcome = self._reproducing.first_failing(finding, folder, scripts)
@@ -85,7 +85,7 @@ class FindingConfirmer:
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         flaky = flaky_folder(folder)
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
-        words = f"{ended} in a fresh process, {outcome.cause} ({flaky}): {cell.verdict.message}"
+        words = f"{ended} in a fresh process, {outcome.cause} ({flaky}): {cell.verdict.in_words}"
         return Verdict(VerdictKind.FLAKY, words, cause=outcome.cause)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:

@@ -52,8 +52,11 @@ class ReproducerWriter:
 
     def scripts(self, finding: Finding) -> list[str]:
         """Variants of the script, the most readable first, the most complete last. Raises NoReproducer."""
+        if finding.verdict.oracle and self._is_sandboxed(finding):
+            raise NoReproducer(f"the oracle {finding.verdict.oracle} has to be asked in the sandbox, which is no proof")
         described = self._described(finding)
-        about = finding, config_of(finding), described, self._environment.preload is not None
+        preload = self._environment.preload
+        about = finding, config_of(finding), described, preload.read_text() if preload is not None else None
         if finding.original.untrusted:
             require_plain(finding, described)
         short = short_reproducer(*about)

@@ -18,9 +18,9 @@ from eqfuzz.triage.confirm.fresh_process import ProcessResult, run_fresh
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.saved_values import NotSaved, SavedValue, element_differs, metadata_differ, values_differ
 from eqfuzz.triage.reproducer.script import (
-    WATCHED,
     SourceDescription,
     comparison_of,
+    is_watched,
     time_limit,
     write_reproducer,
     write_saving_script,
@@ -38,8 +38,8 @@ def differ_in_sandboxes(
         folder = Path(name)
         if preload is not None:
             shutil.copyfile(preload, folder / "preload.py")
-        about = finding, config, described, preload is not None
-        if finding.verdict.kind in WATCHED:
+        about = finding, config, described, preload.read_text() if preload is not None else None
+        if is_watched(finding):
             script = folder / "repro.py"
             script.write_text(write_reproducer(*about), encoding="utf-8")
             seconds = time_limit(finding)

@@ -61,6 +61,8 @@ _FREE = ("", "the same inputs again", "new values", "integer values", "the first
 def fingerprint(finding: Finding) -> str:
     """One line, equal for findings of the same defect; less exact for a finding that is not localised."""
     difference = DIFFERENCES[finding.verdict.kind]
+    if finding.verdict.oracle:
+        difference = SEPARATOR.join((difference, f"oracle {finding.verdict.oracle}"))
     if finding.verdict.raises:
         return SEPARATOR.join((difference, finding.verdict.exception))
     guarded = guarded_by(finding)

@@ -13,7 +13,7 @@ from eqfuzz.triage.confirm.fresh_process import run_fresh
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in
 from eqfuzz.triage.findings.stage import Blame
-from eqfuzz.triage.reproducer.script import WATCHED
+from eqfuzz.triage.reproducer.script import is_watched
 
 BISECTION_SECONDS = 1800.0
 _SCRIPT = Path(__file__).with_name("bisecting_script.py")
@@ -29,7 +29,7 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     Takes 15 to 30 compiles; a finding that ends the process takes as many processes. The faulty part of a pass is taken
     from the finding where the pass is the same. Raises NotBlamed and SandboxUnavailable.
     """
-    outside = finding.verdict.kind in WATCHED
+    outside = is_watched(finding)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
         script = Path(place) / "repro.py"
         shutil.copyfile(folder / "repro.py", script)

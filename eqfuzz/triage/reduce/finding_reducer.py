@@ -230,7 +230,9 @@ class FindingReducer:
     def _verdict(self, rerun: Rerun, job: CompareJob) -> Verdict | None:
         """The verdict where it is the finding's; None where it is another one, or missing."""
         verdict, wanted = rerun.shown.get(job.configs[0].name), self._finding.verdict
-        if verdict is None or verdict.kind is not wanted.kind or changed_by(verdict) != changed_by(wanted):
+        if verdict is None or (verdict.kind, verdict.oracle) != (wanted.kind, wanted.oracle):
+            return None
+        if changed_by(verdict) != changed_by(wanted):
             return None
         if verdict.raises and verdict.exception != wanted.exception:
             return None

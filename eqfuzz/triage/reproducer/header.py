@@ -15,7 +15,7 @@ _RANDOM = re.compile(
 )
 """Names of functions that draw random numbers; a false match only adds a line to the script."""
 
-_PRELOAD = """\
+PRELOAD_BESIDE = """\
 # Settings of the run, when they lie beside this script.
 preload = pathlib.Path(__file__).with_name("preload.py")
 if preload.exists():
@@ -24,10 +24,12 @@ if preload.exists():
 
 
 def script_header(
-    finding: Finding, config: Config, future: list[str], preloaded: bool, modules: set[str], *, draws: bool = False
+    finding: Finding, config: Config, future: list[str], preload: str, modules: set[str], *, draws: bool = False
 ) -> str:
-    """The docstring, the imports and the compiler options of a script. ``draws``: its program draws random numbers."""
-    modules = modules | ({"pathlib"} if preloaded else set())
+    """The docstring, the imports and the compiler options of a script.
+
+    ``preload`` are statements that set up torch as the run had it. ``draws``: its program draws random numbers.
+    """
     lines = [_docstring(finding, config), *future, "", *(f"import {m}" for m in sorted(modules)), "", "import torch"]
     if config.dynamo:
         lines.append("import torch._dynamo.config")
@@ -35,8 +37,8 @@ def script_header(
         lines.append("import torch._inductor.config")
     if finding.device == "cuda":
         lines += ["", "# Full precision, in eager too", *(f"{setting} = False" for setting in IMPRECISE_ON_CUDA)]
-    if preloaded:
-        lines += ["", _PRELOAD.rstrip("\n")]
+    if preload:
+        lines += ["", preload.strip("\n")]
     if config.dynamo or config.inductor or draws or config.threads > 1:
         lines.append("")
     if config.threads > 1:
@@ -70,7 +72,7 @@ def _docstring(finding: Finding, config: Config) -> str:
     lines = [
         f"{finding.verdict.kind} under torch.compile({arguments}) on {place}: eqfuzz finding {finding.id}.",
         "",
-        *textwrap.wrap(finding.verdict.message, 110),
+        *textwrap.wrap(finding.verdict.in_words, 110),
         "",
         "Exit status: 1 while the bug is there, 0 once it is fixed, anything else when this script itself fails.",
         f"Seen with torch {release.in_full() or '?'}, Python {finding.environment.python or '?'}.",

@@ -19,8 +19,9 @@ from eqfuzz.program.load import STATE_SEED
 from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.header import draws, script_header, without_imports_of_torch
+from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
+from eqfuzz.triage.reproducer.own_oracle import oracle_question, oracle_setup
 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
     from eqfuzz.run.messages.finding_jobs import CallsDescribed
@@ -60,24 +61,31 @@ class SourceDescription:
         return "call(model, number, args, kwargs)" if changed else "model(*args, **kwargs)"
 
 
-def write_reproducer(finding: Finding, config: Config, described: SourceDescription, preloaded: bool) -> str:
-    """The script's text."""
+def is_watched(finding: Finding) -> bool:
+    """Whether its script runs the program in a child."""
+    return finding.verdict.kind in WATCHED and not finding.verdict.oracle
+
+
+def write_reproducer(finding: Finding, config: Config, described: SourceDescription, preload: str | None) -> str:
+    """The script's text. ``preload`` is that of the run's preload file; None where it had none."""
     parts = _inputs(finding, described)
-    if finding.verdict.kind in WATCHED:
+    if finding.verdict.oracle:
+        parts += oracle_question(finding, config, described.changes)
+    elif is_watched(finding):
         parts += [TENSORS, _run(finding, described), _watch(finding, config)]
     elif finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         parts += [TENSORS, _run(finding, described), _raises(config)]
     else:
         parts += _compares(finding, config, described)
-    return _whole(finding, config, parts, preloaded)
+    return _whole(finding, config, parts, preload)
 
 
 def write_saving_script(
-    finding: Finding, config: Config, described: SourceDescription, preloaded: bool, *, compiled: bool
+    finding: Finding, config: Config, described: SourceDescription, preload: str | None, *, compiled: bool
 ) -> str:
     """A script that runs the program in eager or ``compiled`` and saves what the reproducer compares.
 
-    It is for untrusted programs, see ``saved_values``, and not for kinds in ``WATCHED``.
+    It is for untrusted programs, see ``saved_values``; not where ``is_watched``, nor for a user's oracle.
     """
     # Names that the program cannot know, and so not replace.
     ours = secrets.token_hex(8)
@@ -88,13 +96,18 @@ def write_saving_script(
     else:
         parts += [*_compares(finding, config, described)[:-1], f"save_{ours}(observe({model}))"]
     first = f"from eqfuzz.triage.reproducer.saved_values import save as save_{ours}\n\ncompile_{ours} = torch.compile"
-    return _whole(finding, config, parts, preloaded, first)
+    return _whole(finding, config, parts, preload, first)
 
 
-def _whole(finding: Finding, config: Config, parts: list[str], preloaded: bool, first: str = "") -> str:
+def _whole(finding: Finding, config: Config, parts: list[str], preload: str | None, first: str = "") -> str:
     """The script that begins with ``first``, the program, and these parts."""
     program, future = without_imports_of_torch(program_text(finding.transformed))
-    head = script_header(finding, config, future, preloaded, modules_in("\n".join(parts)), draws=draws(program))
+    modules = modules_in("\n".join(parts))
+    if finding.verdict.oracle:
+        setup = oracle_setup(finding.verdict.oracle, preload or "")
+    else:
+        setup, modules = (PRELOAD_BESIDE, modules | {"pathlib"}) if preload is not None else ("", modules)
+    head = script_header(finding, config, future, setup, modules, draws=draws(program))
     whole = [head, *([first] if first else []), f"# The program\n{program}", *parts]
     return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
@@ -103,7 +116,7 @@ Comparison = Literal["metadata", "element", "exact"]
 
 
 def comparison_of(finding: Finding) -> Comparison:
-    """What the reproducer of a finding that is not in ``WATCHED`` compares."""
+    """What the reproducer compares where it is not watched, nor asks a user's oracle."""
     evidence = finding.verdict.evidence or Evidence()
     leaf = _leaf(evidence)
     as_it_is = leaf.startswith(("shared(", "structure(")) or leaf.endswith((".is_leaf", ".device"))
@@ -137,7 +150,7 @@ def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
         build.append(f"model = model.to({finding.device!r})")
     build.append("return model")
     parts.append("def make_model():\n" + textwrap.indent("\n".join(build), "    "))
-    if described.invocation.startswith("call("):
+    if described.invocation.startswith("call(") and not finding.verdict.oracle:
         parts.append(_changes(described))
     return parts
 

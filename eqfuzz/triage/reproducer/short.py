@@ -13,20 +13,21 @@ from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.header import draws, script_header, without_imports_of_torch
+from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.script import SourceDescription, number
 
 _SHORT = 1500
 """How many characters of inputs are still readable."""
 
 
-def short_reproducer(finding: Finding, config: Config, described: SourceDescription, preloaded: bool) -> str | None:
+def short_reproducer(finding: Finding, config: Config, described: SourceDescription, preload: str | None) -> str | None:
     """The script's text; None where the finding is not as simple."""
     evidence = finding.verdict.evidence or Evidence()
     inputs = _inputs(described)
     program, future = without_imports_of_torch(program_text(finding.transformed))
     simple = (
         finding.verdict.kind in (VerdictKind.WRONG_RESULT, VerdictKind.COMPILER_CRASH)
+        and not finding.verdict.oracle
         and not finding.transformed.is_module
         and evidence.call == 0
         and not draws(program)
@@ -35,9 +36,12 @@ def short_reproducer(finding: Finding, config: Config, described: SourceDescript
     )
     if inputs is None or not simple:
         return None
-    head = script_header(
-        finding, config, future, preloaded, modules={"sys", "collections"} if "collections." in inputs else {"sys"}
-    )
+    modules = {
+        "sys",
+        *(["collections"] if "collections." in inputs else []),
+        *(["pathlib"] if preload is not None else []),
+    }
+    head = script_header(finding, config, future, PRELOAD_BESIDE if preload is not None else "", modules)
     name = finding.transformed.construct
     arguments = "".join(f", {k}={v!r}" for k, v in config.arguments().items())
     lines = [

@@ -73,7 +73,7 @@ class Judged:
 
     @property
     def script(self) -> str:
-        return write_reproducer(self.finding, CONFIG, self.described, preloaded=False)
+        return write_reproducer(self.finding, CONFIG, self.described, preload=None)
 
 
 def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] | None = None) -> Judged:
@@ -86,7 +86,7 @@ def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] 
         eager, compiled, reference(loaded.instance, calls, seed=0, samples=THRESHOLDS.samples[0]), checks
     )
     count = verdict.evidence.call + 1 if verdict.evidence is not None else len(calls)
-    finding = finding_of(verdict.kind, source=text, evidence=verdict.evidence, message=verdict.message)
+    finding = dataclasses.replace(finding_of(verdict.kind, source=text), verdict=verdict)
     return Judged(finding, SourceDescription.of(describe(loaded, calls[:count], "cpu")))
 
 

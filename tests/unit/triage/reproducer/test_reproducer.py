@@ -75,7 +75,7 @@ def described(finding):
 
 
 def run(tmp_path, finding, config=EAGER):
-    text = write_reproducer(finding, config, described(finding), preloaded=False)
+    text = write_reproducer(finding, config, described(finding), preload=None)
     script = tmp_path / "repro.py"
     script.write_text(text)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
@@ -140,7 +140,7 @@ def test_a_script_says_how_many_threads_it_takes(tmp_path):
 @pytest.mark.parametrize("kind", [VerdictKind.WRONG_RESULT, VerdictKind.PROCESS_CRASH])
 def test_on_cuda_everything_is_there(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
-    text = write_reproducer(finding, EAGER, described(finding), preloaded=True)
+    text = write_reproducer(finding, EAGER, described(finding), preload="")
     compile(text, "repro.py", "exec")
     order = ["import torch\n", "allow_tf32 = False", "preload = pathlib", "load_state_dict", "model = model.to('cuda')"]
     places = [text.index(line) for line in order]

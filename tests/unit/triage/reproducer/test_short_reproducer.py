@@ -52,8 +52,8 @@ def described(finding, **changed):
     return dataclasses.replace(SourceDescription(body, None, writer.packs, changes), **changed)
 
 
-def short(finding, config=EAGER, preloaded=False, **changed):
-    return short_reproducer(finding, config, described(finding, **changed), preloaded)
+def short(finding, config=EAGER, preload=None, **changed):
+    return short_reproducer(finding, config, described(finding, **changed), preload)
 
 
 def run(tmp_path, text):
@@ -134,7 +134,7 @@ def inputs(rng):
 
 def test_options_are_set_and_a_preload_is_looked_for():
     config = Config(name="x", dynamic=True, inductor={"max_fusion_size": 3}, dynamo={"verbose": True})
-    text = short(simple(), config, preloaded=True)
+    text = short(simple(), config, preload="")
     assert text is not None
     assert ast.parse(text)
     assert "torch.compile(program, dynamic=True)" in text
@@ -247,7 +247,7 @@ def test_it_exits_1_while_compiling_fails(tmp_path):
 def test_it_runs_under_its_preload(tmp_path):
     plant = "import torch\ntorch.compile = lambda f, **_: lambda *a: [t + 1 for t in f(*a)]\n"
     (tmp_path / "preload.py").write_text(plant)
-    text = short(simple(), preloaded=True)
+    text = short(simple(), preload="")
     assert text is not None
     assert run(tmp_path, text)[0] == 1
     (tmp_path / "preload.py").unlink()
