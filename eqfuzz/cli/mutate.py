@@ -55,6 +55,7 @@ from eqfuzz.cli.options.values import (
     checks_of,
     configs_of,
     job_count,
+    known_issues_of,
     require_writable_file,
     seconds_of,
     time_limit,
@@ -116,7 +117,6 @@ def mutate(
     from eqfuzz.mutate.run import run
     from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
     from eqfuzz.program.shipped import folder
-    from eqfuzz.triage.findings.known_issues import known_issue_files
 
     settings = Settings(
         paths=tuple(paths) if paths else (folder("seeds"),),
@@ -140,7 +140,7 @@ def mutate(
         dry_run=dry_run,
         diff=diff,
         keep_variants=keep_variants,
-        known_issues=() if no_known_issues else known_issue_files(known_issues or []),
+        known_issues=known_issues_of(known_issues, no_known_issues),
         untrusted=untrusted,
         unsafe=unsafe,
     )

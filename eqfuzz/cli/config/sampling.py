@@ -12,6 +12,8 @@ from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
     Jobs,
+    KnownIssueFiles,
+    NoKnownIssues,
     Out,
     OutputFormat,
     Preload,
@@ -32,7 +34,7 @@ from eqfuzz.cli.options.compiling import (
     Steps,
     TupleSize,
 )
-from eqfuzz.cli.options.values import job_count, seconds_of, split_names, time_limit
+from eqfuzz.cli.options.values import job_count, known_issues_of, seconds_of, split_names, time_limit
 from eqfuzz.cli.run_reporting import report_run
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def tuples(
     timeout: Timeout = "90",
     steps: Steps = 1,
     input_sets: InputSets = 0,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
 ) -> None:
     """Change N options at a time.
 
@@ -69,7 +73,8 @@ def tuples(
     from eqfuzz.commands.fuzz_configs import SamplingPlan
 
     plan = SamplingPlan("tuples", _modules(module), tuple(split_names(only)), n=n, limit=max)
-    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets)
+    issues = known_issues_of(known_issues, no_known_issues)
+    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets, issues)
     raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
 
 
@@ -89,6 +94,8 @@ def random(
     timeout: Timeout = "90",
     steps: Steps = 1,
     input_sets: InputSets = 0,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
 ) -> None:
     """Change many options at a time, to random values.
 
@@ -99,7 +106,8 @@ def random(
     from eqfuzz.commands.fuzz_configs import SamplingPlan
 
     plan = SamplingPlan("random", _modules(module), tuple(split_names(only)), attempts=attempts, p=p)
-    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets)
+    issues = known_issues_of(known_issues, no_known_issues)
+    settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets, issues)
     raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
 
 
@@ -117,6 +125,7 @@ def _settings(
     timeout: str,
     steps: int,
     input_sets: int,
+    known_issues: tuple[Path, ...],
 ) -> Settings:
     from eqfuzz.mutate.settings import CompileSettings, OracleSettings, Settings
 
@@ -128,6 +137,7 @@ def _settings(
         time=time_limit(time),
         compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
         judging=OracleSettings(steps=steps, input_sets=input_sets),
+        known_issues=known_issues,
         guard_steps=0,
         own_random=False,
     )

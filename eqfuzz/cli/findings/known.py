@@ -10,6 +10,8 @@ from eqfuzz.cli.findings.lookup import finding_in, folder_of
 from eqfuzz.cli.options.common import OUT, RunFolder
 from eqfuzz.cli.options.findings import (
     FindingId,
+    IssueAccess,
+    IssueDirection,
     IssueExpiry,
     IssueFile,
     IssueRegex,
@@ -34,17 +36,20 @@ def add(
     regex: IssueRegex = "",
     expires: IssueExpiry = None,
     torch: IssueTorch = "",
+    direction: IssueDirection = None,
+    access: IssueAccess = None,
     file: IssueFile = None,
 ) -> None:
     """Add a finding's defect to the known issues.
 
-    All findings with its fingerprint are known from then on.
+    All findings with its fingerprint are known from then on. The seed is recorded where it shows the defect as it is:
+    later runs report that the issue no longer reproduces where that seed compiles correctly.
 
     Exit codes: 0 added, 2 no such finding, or it cannot be added.
     """
     import pydantic
 
-    from eqfuzz.triage.findings.known_issues import USUAL, KnownIssue, append
+    from eqfuzz.triage.findings.known_issues import USUAL, KnownIssue, append, reproducing_seeds
 
     finding = finding_in(folder_of(id, out))
     if not regex and not finding.fingerprint:
@@ -58,16 +63,21 @@ def add(
             fingerprint="" if regex else finding.fingerprint,
             expires=expires.date() if expires is not None else None,
             torch=torch,
+            direction=direction.value if direction is not None else "",
+            access=access.value if access is not None else "",
+            seeds=reproducing_seeds(finding),
         )
-        if not issue.fits(finding):
-            problem = "--regex: does not match" if regex else "--torch: the range leaves out the release of"
-            raise UsageError(f"{problem} {finding.id}")
+        misfit = issue.misfit(finding)
+        if misfit:
+            raise UsageError(f"--{misfit} {finding.id}")
         append(file or USUAL, issue)
     except pydantic.ValidationError as error:
         raise UsageError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     except (ValueError, OSError) as error:
         raise UsageError(str(error)) from None
     print(f"{file or USUAL}: {issue.fingerprint or issue.regex}  {url}")
+    for name in issue.seeds:
+        print(f"  shown by {name}")
 
 
 @known_verbs.command("list")

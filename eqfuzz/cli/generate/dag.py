@@ -15,8 +15,18 @@ import typer
 from eqfuzz.cli import logs
 from eqfuzz.cli.exit_codes import CLEAN, code_of
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
-from eqfuzz.cli.options.common import OUT, EventFormat, LogLevel, LogLevelOption, OutputFormat, Quiet, Time
-from eqfuzz.cli.options.compiling import ConfigNames
+from eqfuzz.cli.options.common import (
+    OUT,
+    EventFormat,
+    KnownIssueFiles,
+    LogLevel,
+    LogLevelOption,
+    NoKnownIssues,
+    OutputFormat,
+    Quiet,
+    Time,
+)
+from eqfuzz.cli.options.compiling import ConfigNames, ConfigsFrom
 from eqfuzz.cli.options.generating import (
     Artifacts,
     FirstSeed,
@@ -32,7 +42,7 @@ from eqfuzz.cli.options.generating import (
     ThenRun,
     Verbose,
 )
-from eqfuzz.cli.options.values import BadOption, configs_of, job_count, split_names, time_limit
+from eqfuzz.cli.options.values import BadOption, configs_of, job_count, known_issues_of, split_names, time_limit
 from eqfuzz.cli.run_reporting import report_run
 from eqfuzz.errors import UsageError
 
@@ -41,6 +51,7 @@ if TYPE_CHECKING:
     from eqfuzz.events.event import Event
     from eqfuzz.events.generate import GenerationEnded
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.run.configs.named import Config
 
 
 def dag(
@@ -56,6 +67,9 @@ def dag(
     out: ProgramFolder = None,
     run: ThenRun = False,
     config: ConfigNames = None,
+    configs_from: ConfigsFrom = None,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
     time: Time = None,
     artifacts: Artifacts = False,
     verbose: Verbose = False,
@@ -65,7 +79,8 @@ def dag(
 ) -> None:
     """Generate random graphs of operators.
 
-    The same random seed, template and version give the same program everywhere. --config and --time go with --run.
+    The same random seed, template and version give the same program everywhere. --config,
+    --known-issues and --time go with --run.
 
     Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
     """
@@ -74,12 +89,30 @@ def dag(
 
     if seed is not None and (start is not None or count is not None):
         raise BadOption("--seed", "it names one program: give --start and --count for several")
-    for option, value in (("--config", config), ("--time", time), ("--processes", processes)):
+    of_runs = {
+        "--config": config,
+        "--configs-from": configs_from,
+        "--known-issues": known_issues,
+        "--no-known-issues": no_known_issues,
+        "--time": time,
+        "--processes": processes,
+    }
+    for option, value in of_runs.items():
         if value and not run:
             raise BadOption(option, "it is about comparing, so it goes with --run")
     folder = out or OUT
     source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
-    settings = _settings(folder, processes, time_limit(time), config) if run else None
+    settings = (
+        _settings(
+            folder,
+            processes,
+            time_limit(time),
+            configs_of(config, configs_from),
+            known_issues_of(known_issues, no_known_issues),
+        )
+        if run
+        else None
+    )
     seeds = seeds_of(seed, start or 0, count or 1)
     as_json = format is OutputFormat.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
@@ -243,7 +276,13 @@ def _operators(text: str, names: set[str], option: str) -> dict[str, float | Non
     return weights
 
 
-def _settings(out: Path, processes: int | None, limit: float | None, config: list[str] | None) -> Settings:
+def _settings(
+    out: Path,
+    processes: int | None,
+    limit: float | None,
+    configs: tuple[Config, ...],
+    known_issues: tuple[Path, ...],
+) -> Settings:
     from eqfuzz.mutate.settings import RewriteSettings, Settings
 
     return Settings(
@@ -252,5 +291,6 @@ def _settings(out: Path, processes: int | None, limit: float | None, config: lis
         rewriting=RewriteSettings(strategy="none", variants=0),
         jobs=processes or max(1, round(job_count(None) * 0.75)),
         time=limit,
-        configs=configs_of(config),
+        configs=configs,
+        known_issues=known_issues,
     )

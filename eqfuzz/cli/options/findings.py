@@ -10,6 +10,20 @@ from typing import Annotated
 import typer
 
 
+class Direction(StrEnum):
+    """Which values of a defect differ."""
+
+    FORWARD = "forward"
+    GRADIENT = "gradient"
+
+
+class Access(StrEnum):
+    """Whether a defect is in what is read or in what is written."""
+
+    READ = "read"
+    WRITE = "write"
+
+
 class SortOrder(StrEnum):
     """What findings are sorted by."""
 
@@ -69,4 +83,12 @@ IssueExpiry = Annotated[
 ]
 IssueTorch = Annotated[
     str, typer.Option(metavar="RANGE", help="Releases of torch that have it: '>=2.13,<2.15' (default: all).")
+]
+IssueDirection = Annotated[
+    Direction | None,
+    typer.Option(help="Only findings whose gradients differ, or other values (default: either)."),
+]
+IssueAccess = Annotated[
+    Access | None,
+    typer.Option(help="Only findings in which what is written is wrong, or what is read (default: either)."),
 ]

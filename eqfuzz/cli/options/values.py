@@ -91,3 +91,10 @@ def require_writable_file(option: str, path: Path | None) -> None:
     """Raises BadOption where ``path`` is a folder or lies in no folder."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise BadOption(option, f"{path}: " + ("a folder" if path.is_dir() else f"no folder {path.parent}"))
+
+
+def known_issues_of(files: list[Path] | None, none: bool) -> tuple[Path, ...]:
+    """The lists of known issues that --known-issues and --no-known-issues select."""
+    from eqfuzz.triage.findings.known_issues import known_issue_files
+
+    return () if none else known_issue_files(files or [])

@@ -14,8 +14,9 @@ import pydantic
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
 from eqfuzz.program.toml_values import toml_value
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.findings.fingerprint import SEPARATOR
+from eqfuzz.triage.findings.fingerprint import SEPARATOR, changed_by
 from eqfuzz.triage.findings.program_features import IN_PLACE
 
 SHIPPED = Path(__file__).with_name("known-issues.toml")
@@ -63,15 +64,21 @@ class KnownIssue(pydantic.BaseModel):
 
     def fits(self, finding: Finding) -> bool:
         """Whether it matches ``finding``, expired or not."""
+        return not self.misfit(finding)
+
+    def misfit(self, finding: Finding) -> str:
+        """The first field that does not fit, and why, as the beginning of a sentence about ``finding``; else empty."""
         if not self.is_in(finding.environment.release):
-            return False
-        if self.direction not in ("", direction_of(finding)) or self.access not in ("", access_of(finding)):
-            return False
+            return "torch: the range leaves out the release of"
+        if self.direction not in ("", direction_of(finding)):
+            return "direction: is another one in"
+        if self.access not in ("", access_of(finding)):
+            return "access: is another one in"
         if any(is_named(finding.original.name, seed) for seed in self.not_seeds):
-            return False
+            return "not_seeds: has the seed of"
         if self.fingerprint:
-            return self.fingerprint == finding.fingerprint
-        return re.search(self.regex, searched_text(finding)) is not None
+            return "" if self.fingerprint == finding.fingerprint else "fingerprint: is another one in"
+        return "" if re.search(self.regex, searched_text(finding)) else "regex: does not match"
 
     def is_in(self, release: Release) -> bool:
         """Whether ``release`` has the defect; one that was not recorded may have it."""
@@ -93,6 +100,22 @@ def access_of(finding: Finding) -> str:
     return "write" if finding.verdict.kind is VerdictKind.WRONG_SIDE_EFFECT or IN_PLACE in left else "read"
 
 
+def reproducing_seeds(finding: Finding) -> tuple[str, ...]:
+    """The name of the finding's seed where that shows it as it is: not rewritten, by default, on its own inputs.
+
+    A seed below the current folder is named relative to it. Such a seed that compiles correctly later shows that the
+    issue no longer reproduces.
+    """
+    by_default = (finding.device, finding.config) == ("cpu", DEFAULT_CONFIG.name)
+    was_rewritten = finding.reduced is not None and finding.reduced.rewrites[0] > 0
+    if finding.only_transformed or was_rewritten or not by_default or changed_by(finding.verdict):
+        return ()
+    name = Path(finding.original.name)
+    if name.is_absolute() and name.is_relative_to(Path.cwd()):
+        name = name.relative_to(Path.cwd())
+    return (str(Path(*(part for part in name.parts if part != ".."))),)
+
+
 def is_named(seed: str, name: str) -> bool:
     """Whether ``name`` in a list, a path or its last parts, means the seed file ``seed``."""
     return f"/{seed}".endswith(f"/{name}")
@@ -100,7 +123,7 @@ def is_named(seed: str, name: str) -> bool:
 
 def searched_text(finding: Finding) -> str:
     """The lines that a ``regex`` is searched in: ``kind: message``, fingerprint, suspects, ``seed: name``."""
-    lines = [f"{finding.verdict.kind}: {finding.verdict.message}", finding.fingerprint, *finding.suspects]
+    lines = [f"{finding.verdict.kind}: {finding.verdict.in_words}", finding.fingerprint, *finding.suspects]
     lines.append(f"seed: {finding.original.name}")
     return "\n".join(" ".join(line.split()) for line in lines)
 

@@ -8,6 +8,7 @@ import pytest
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.findings.known_issues import read_known_issues
 from tests.unit.cli.test_verbs import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -127,7 +128,7 @@ def test_split_moves_finding_to_new_bucket(out):
 
 def test_known_issues_are_added_and_listed(out, tmp_path):
     result = call("known", "add", "aa", "--url", URL, "--title", "it's amin", "--expires", "2999-12-31", "--out", "out")
-    assert result.stdout == f"known-issues.toml: {LEAST}  {URL}\n"
+    assert result.stdout == f"known-issues.toml: {LEAST}  {URL}\n  shown by seeds/some.py\n"
     assert call("known", "add", "dd", "--url", "u", "--regex", "crash: it", "--out", "out").exit_code == 0
     text = call("known", "list").stdout
     assert f"{URL}  it's amin  until 2999-12-31" in text
@@ -149,12 +150,22 @@ def test_known_issues_are_added_and_listed(out, tmp_path):
         (["aa", "--url", "u", "--regex", "(amin"], "eqfuzz: regex: missing ), unterminated subpattern at position 0"),
         (["aa", "--url", "u", "--file", "none/known.toml"], "none/known.toml"),
         (["aa", "--url", "u", "--expires", "soon"], "--expires"),
+        (["aa", "--url", "u", "--direction", "gradient"], "--direction: is another one in aa00000001"),
+        (["aa", "--url", "u", "--access", "write"], "--access: is another one in aa00000001"),
+        (["aa", "--url", "u", "--access", "wrote"], "--access"),
         (["aa"], "--url"),
     ],
 )
 def test_invalid_known_issue_is_one_line(out, tmp_path, arguments, message):
     assert message in one_line(call("known", "add", *arguments, "--out", "out"))
     assert not (tmp_path / "known-issues.toml").exists()
+
+
+def test_entry_has_the_narrowing_that_was_asked_for(out, tmp_path):
+    options = ["--direction", "forward", "--access", "read"]
+    assert call("known", "add", "aa", "--url", URL, *options, "--out", "out").exit_code == 0
+    (entry,) = read_known_issues([tmp_path / "known-issues.toml"])
+    assert (entry.direction, entry.access, entry.seeds) == ("forward", "read", ("seeds/some.py",))
 
 
 def test_unreadable_known_issues_are_one_line_and_exit_2(out, tmp_path):

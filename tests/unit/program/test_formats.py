@@ -107,7 +107,8 @@ def test_the_papers_format_runs_nothing_and_keeps_line_numbers():
 
 
 def test_global_that_is_only_counted_up_belongs_to_the_definitions():
-    source = "import torch\nCOUNT = 0\ndef program(x):\n    global COUNT\n    COUNT += 1\n    return x\ndef inputs(rng): yield 1\n"
+    program = "COUNT = 0\ndef program(x):\n    global COUNT\n    COUNT += 1\n    return x\n"
+    source = program + "def inputs(rng): yield 1\n"
     assert "COUNT = 0" in program_text(recognise(source, "seeds/some.py"))
 
 

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
+from eqfuzz.events.run import CellJudged
+from eqfuzz.mutate.bucketing import Bucketer
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.shipped import folder
+from eqfuzz.triage.confirm.cell import Cell
+from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.known_issues import (
     SHIPPED,
@@ -19,6 +23,7 @@ from eqfuzz.triage.findings.known_issues import (
     known_as,
     known_issue_files,
     read_known_issues,
+    reproducing_seeds,
     searched_text,
 )
 from tests.unit.triage.findings import finding_of
@@ -257,3 +262,50 @@ def test_text_without_utf_8_form_creates_no_file(tmp_path):
     with pytest.raises(ValueError):
         append(tmp_path / "known.toml", issue(regex="\ud800"))
     assert not (tmp_path / "known.toml").exists()
+
+
+def reduced_from(rewrites: int) -> ReductionResult:
+    return ReductionResult(rewrites=(rewrites, 0), statements=(3, 1), characters=(100, 50), tries=3)
+
+
+@pytest.mark.parametrize(
+    ("finding", "seeds"),
+    [
+        (finding_of(), ("seeds/some.py",)),
+        (finding_of(reduced=reduced_from(0)), ("seeds/some.py",)),
+        (finding_of(reduced=reduced_from(1)), ()),
+        (finding_of(rules=("a/b",)), ()),
+        (finding_of(rules=("a/b",), cells={"C(P)": "wrong-result", "C(P')": "wrong-result"}), ("seeds/some.py",)),
+        (finding_of(config="inductor-dynamic"), ()),
+        (finding_of(device="cuda"), ()),
+        (finding_of(message="call 2 (sizes 3 become 2): it differs"), ()),
+        (finding_of(message="call 2 (new values): it differs"), ("seeds/some.py",)),
+    ],
+)
+def test_seed_is_recorded_where_it_shows_the_issue_as_it_is(finding, seeds):
+    assert reproducing_seeds(finding) == seeds
+
+
+def test_recorded_seed_is_named_relative_to_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, recorded_name in (
+        (str(tmp_path / "mine" / "seed.py"), "mine/seed.py"),
+        ("./seed.py", "seed.py"),
+        ("../.hidden/seed.py", ".hidden/seed.py"),
+        ("/elsewhere/seed.py", "/elsewhere/seed.py"),
+    ):
+        finding = finding_of()
+        finding = dataclasses.replace(finding, original=dataclasses.replace(finding.original, name=name))
+        (seed,) = reproducing_seeds(finding)
+        assert seed == recorded_name
+        assert is_named(name, seed)
+
+
+def test_entry_of_a_user_is_reported_as_gone_once_its_seed_agrees(tmp_path):
+    finding = dataclasses.replace(AMIN, environment=FindingEnvironment())
+    entry = issue(fingerprint=finding.fingerprint, seeds=reproducing_seeds(finding))
+    append(tmp_path / USUAL, entry)
+    bucketer = Bucketer(tmp_path / "out", read_known_issues([tmp_path / USUAL]))
+    cell = Cell(0, "cpu", "inductor", Verdict(VerdictKind.AGREE, "they agree"), 1.0)
+    bucketer.note_event(CellJudged.of(0, finding.original.name, cell, []))
+    assert bucketer.gone_issues() == [f"{entry.url} ({finding.fingerprint}): seeds/some.py compiles correctly"]
