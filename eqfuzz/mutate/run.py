@@ -33,8 +33,8 @@ def run(settings: Settings, handler: Handler) -> Summary:
     that imports torch can be started.
     """
     paths = seed_files(settings.paths)
-    rules = _rule_names(settings)
-    _check_folders(settings)
+    rules = rule_names(settings)
+    check_folders(settings)
     require_sandbox(paths, untrusted=settings.untrusted, unsafe=settings.unsafe)
     try:
         bucketer = Bucketer(settings.out.resolve(), read_known_issues(settings.known_issues))
@@ -72,7 +72,8 @@ def quick_first(files: Sequence[Path]) -> list[Path]:
     return [file for turn in turns for file in turn if file is not None]
 
 
-def _rule_names(settings: Settings) -> list[str]:
+def rule_names(settings: Settings) -> list[str]:
+    """The names of the selected rules. Raises UsageError."""
     try:
         return [rule.name for rule in selected_rules(settings.rewriting)]
     except RuleError as error:
@@ -81,7 +82,7 @@ def _rule_names(settings: Settings) -> list[str]:
         raise UsageError(f"--rules: {error}") from None
 
 
-def _check_folders(settings: Settings) -> None:
+def check_folders(settings: Settings) -> None:
     """Make the folder of the run. Raises UsageError, also for a preload that is missing."""
     preload = settings.compiling.preload
     if preload is not None and not preload.is_file():

@@ -69,16 +69,6 @@ if TYPE_CHECKING:
     from eqfuzz.generate.llm.request import GenerationRequest
     from eqfuzz.mutate.settings import Settings
 
-PAPER = "paper"
-PAPER_RULES = ",".join(
-    f"operators/{name}"
-    for name in (
-        *("add_function", "sub_function", "mul_function", "div_function", "matmul_function"),
-        *("pow_half_is_sqrt", "pow_function", "neg_function", "not_function", "invert_function"),
-    )
-)
-"""The ten transforms of Jin & Wan 2025, §3.1."""
-
 
 def llm(
     model: Model = "",
@@ -328,7 +318,7 @@ def _settings(
         rewriting=RewriteSettings(
             strategy=(strategy or Strategy.EACH).value,
             variants=5 if variants is None else variants,
-            rules=PAPER_RULES if rules == PAPER else rules,
+            rules=rules,
         ),
         configs=configs_of(config),
         jobs=request.jobs,

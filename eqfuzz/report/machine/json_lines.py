@@ -10,8 +10,9 @@ from typing import Any, TextIO
 from eqfuzz.events.event import Event
 from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
+from eqfuzz.events.speed import SeedTimed
 
-_LAST = (SeedDone, RuleChecked, RuleMeasured)
+_LAST = (SeedDone, SeedTimed, RuleChecked, RuleMeasured)
 """The last event of a seed or a rule."""
 
 

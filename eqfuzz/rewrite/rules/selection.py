@@ -22,16 +22,26 @@ class NamedRule(Protocol):
 
 R = TypeVar("R", bound=NamedRule)
 
+PAPER = "paper"
+PAPER_RULES = tuple(
+    f"operators/{name}"
+    for name in (
+        *("add_function", "sub_function", "mul_function", "div_function", "matmul_function"),
+        *("pow_half_is_sqrt", "pow_function", "neg_function", "not_function", "invert_function"),
+    )
+)
+"""The ten transforms of Jin & Wan 2025, §3.1."""
+
 
 def select(rules: Sequence[R], selection: str) -> tuple[R, ...]:
     """The rules that ``selection`` names: comma-separated globs, a leading ``-`` takes away.
 
     A glob fits a whole name, a family, or the name without its family: ``"shapes/*,-shapes/flip*"``, ``"layout"``,
-    ``"flip*"``; former names fit too. A selection that begins with ``-`` starts from all. Raises ValueError with a
-    did-you-mean when a pattern fits no rule.
+    ``"flip*"``; former names fit too, and ``paper`` stands for ``PAPER_RULES``. A selection that begins with ``-``
+    starts from all. Raises ValueError with a did-you-mean when a pattern fits no rule.
     """
     families = {r.family for r in rules}
-    patterns = [p.strip() for p in selection.split(",") if p.strip()]
+    patterns = [pattern for word in selection.split(",") if word.strip() for pattern in _patterns(word.strip())]
     chosen = {r.name for r in rules} if not patterns or patterns[0].startswith("-") else set()
     for pattern in patterns:
         takes_away = pattern.startswith("-")
@@ -52,6 +62,12 @@ def one(rules: Sequence[R], name: str) -> R:
     if len(fitting) > 1:
         raise ValueError(f"{name!r} is the name of {len(fitting)} rules: {', '.join(r.name for r in fitting)}")
     return fitting[0]
+
+
+def _patterns(word: str) -> list[str]:
+    """The patterns of a word of a selection: the word, or those that ``paper`` stands for."""
+    sign, name = ("-", word[1:]) if word.startswith("-") else ("", word)
+    return [sign + rule for rule in PAPER_RULES] if name == PAPER else [word]
 
 
 def _bare(name: str) -> str:

@@ -166,16 +166,8 @@ class CellJudge:
 
     def _speed(self, subject: LoadedVariant, config: Config) -> Verdict | None:
         """The compiled variant timed against the compiled original, both on their first call."""
-
-        def compiled(which: LoadedVariant) -> Callable[[], object]:
-            function, call = config.compile(which.loaded.instance()), which.calls[0].copy()
-            timed = partial(function, *call.args, **call.kwargs)
-            for _ in range(2):
-                timed()
-            return timed
-
         with config.patched(), contextlib.redirect_stdout(None):
-            return judge_speed(compiled(self.start), compiled(subject))
+            return judge_speed(self.start.repeated_call(config.compile), subject.repeated_call(config.compile))
 
     def _verdict(self, compare: Callable[..., Verdict], subjects: Sequence[LoadedVariant]) -> Verdict:
         with self.clock.within("judge"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import observe
@@ -12,6 +14,9 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.derivation import Variant
 from eqfuzz.run.devices import DeviceObservation
+
+_WARMING_CALLS = 2
+"""Before a program is timed: the first compiles it, the second may compile it for other sizes."""
 
 
 class LoadedVariant:
@@ -48,6 +53,17 @@ class LoadedVariant:
         return LoadedVariant(
             self.number, self.variant, self.loaded, self.calls, observe(self.loaded.instance, self.calls)
         )
+
+    def repeated_call(self, compile: Callable[[Any], Callable[..., Any]] | None = None) -> Callable[[], object]:
+        """A function that calls the program on its first inputs, time and again; it has been called twice.
+
+        ``compile`` is applied to the program first. Raises what that and the calls raise.
+        """
+        target, call = self.loaded.instance(), self.calls[0].copy()
+        repeated = partial(compile(target) if compile is not None else target, *call.args, **call.kwargs)
+        for _ in range(_WARMING_CALLS):
+            repeated()
+        return repeated
 
     def append_refused(self, refused: Sequence[Call]) -> None:
         """Append the first of the ``refused`` calls at which eager raises here too."""

@@ -32,7 +32,7 @@ def run_seed(job: RunJob, emit: Emit) -> None:
     if not has_drawn(start.eager):
         job = dataclasses.replace(job, configs=tuple(config for config in job.configs if config != OWN_RANDOM))
         session.job = job
-    sites, variants = _variants(session, start, calls) if job.strategy != "none" else ([], [])
+    sites, variants = derive_variants(session, start, calls) if job.strategy != "none" else ([], [])
     for_all = sum(config.name not in job.original_only for config in job.configs)
     cells = len(job.devices) * (len(job.configs) + len(variants) * for_all)
     listed = [RewriteStep.at(site) for site in sites] if job.list_sites else []
@@ -76,7 +76,7 @@ def _add_original(session: Session[RunJob], runner: CellRunner, start: LoadedVar
         runner.add(more, guards)
 
 
-def _variants(
+def derive_variants(
     session: Session[RunJob], subject: LoadedVariant, calls: Sequence[Call]
 ) -> tuple[list[Site], list[Variant]]:
     """The sites of the seed, and the variants that the strategy derives."""

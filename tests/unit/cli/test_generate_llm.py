@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from eqfuzz.cli.app import app
-from eqfuzz.cli.generate.llm import PAPER_RULES
 from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
 
@@ -74,4 +73,4 @@ def test_prompts_and_parts_are_listed():
 
 
 def test_paper_rules_are_ten():
-    assert len(select(known_rules(), PAPER_RULES)) == 10
+    assert len(select(known_rules(), "paper")) == 10

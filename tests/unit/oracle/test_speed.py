@@ -1,11 +1,12 @@
 """Steady slowness, on a clock that only the timed callables advance."""
 
 import gc
+import math
 import random
 
 import pytest
 
-from eqfuzz.oracle.compare.speed import judge_speed, measure
+from eqfuzz.oracle.compare.speed import Interval, Timing, judge_speed, measure, take_samples
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 
 pytestmark = pytest.mark.slow
@@ -64,7 +65,7 @@ def test_blocks_are_long_enough_and_interleaved():
 
 def test_a_slow_program_is_measured_a_few_times_only():
     timing, machine = timed(2.0, 2.0)
-    assert timing.rounds == 5
+    assert timing.rounds == 6
     assert len(machine.calls) < 30
 
 
@@ -141,3 +142,40 @@ def test_exceptions_of_a_program_are_raised():
     with pytest.raises(RuntimeError, match="no"):
         measure(broken, lambda: None)
     assert gc.isenabled()
+
+
+def test_several_programs_are_timed_in_turn_there_and_back():
+    machine = Machine()
+    functions = [machine.program(name, seconds) for name, seconds in (("a", 1.0), ("b", 2.0), ("c", 6.0))]
+    samples = take_samples(functions, seconds=1.0, clock=machine.clock)
+    assert "".join(machine.calls)[-6:] == "abccba"
+    assert [samples.seconds(i).median for i in range(3)] == pytest.approx([1, 2, 6])
+    assert samples.ratio(1, 2) == Interval(3, 3, 3)
+    assert samples.timing(1, 2).ratio == pytest.approx(3)
+
+
+def test_interval_of_very_many_measurements():
+    interval = Interval.of([float(n) for n in range(10_001)])
+    assert (interval.low, interval.median, interval.high) == (4901, 5000, 5099)
+
+
+@pytest.mark.parametrize("count", [6, 7, 20, 61, 400])
+def test_interval_encloses_the_median_with_the_stated_confidence(count):
+    draw = random.Random(count)
+    intervals = [Interval.of([draw.expovariate(1.0) for _ in range(count)]) for _ in range(2000)]
+    share = sum(i.low <= math.log(2) <= i.high for i in intervals) / len(intervals)
+    assert share > 0.935
+    assert count < 20 or share < 0.985
+    assert all(i.low <= i.median <= i.high for i in intervals)
+
+
+def test_earlier_measurement_is_not_repeated_unless_it_is_slow():
+    quick, slow = (Timing(1.0, ratio, ratio, ratio, 1.0, 9) for ratio in (1.0, 5.0))
+    machine = Machine()
+    a, b = machine.program("a", 1e-3), machine.program("b", 3e-3)
+    assert judge_speed(a, b, clock=machine.clock, earlier=quick) is None
+    assert machine.calls == []
+    assert judge_speed(a, a, clock=machine.clock, earlier=slow) is None
+    verdict = judge_speed(a, b, clock=machine.clock, earlier=slow)
+    assert verdict is not None
+    assert "3.0 times as long" in verdict.message

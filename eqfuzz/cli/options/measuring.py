@@ -1,0 +1,20 @@
+"""Options of verbs that measure: time, coverage."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+TimedRules = Annotated[
+    str,
+    typer.Option(
+        "--rules",
+        metavar="SELECTION",
+        help="Rules to use: 'shapes/*,-shapes/flip*', '*' for all; paper: the ten transforms of Jin & Wan 2025.",
+    ),
+]
+TimedSeconds = Annotated[float, typer.Option("--seconds", min=0.1, help="Seconds of timing for each seed.")]
+OneJob = Annotated[
+    int | None, typer.Option("--jobs", min=1, help="Only 1 is accepted: programs that run at once slow each other.")
+]
