@@ -46,7 +46,7 @@ Made by `python -m tools.cli_reference` from the options' own declarations: chan
 |---|---|
 | `TIME` | seconds, or a number with a unit: `90`, `90s`, `10m`, `1h30m` |
 | `SELECTION` | patterns of `family/name`, with commas; a leading `-` removes rules: `'shapes/*,-shapes/flip*'` |
-| `--config NAME` | a name, several with commas, or `all`; `NAME@3` compiles for three threads |
+| `--config NAME` | a [name](configurations.md), several with commas, or `all`; `NAME@3` compiles for three threads |
 | `ID` | the id of a finding, or its first characters |
 
 A file for `--configs-from`:

@@ -46,7 +46,7 @@ from eqfuzz.cli.options.common import (
     Quiet,
     Time,
 )
-from eqfuzz.cli.options.compiling import ConfigNames, Devices
+from eqfuzz.cli.options.compiling import ConfigNames, ConfigsFrom, Devices
 from eqfuzz.cli.options.model import (
     Dollars,
     KeyFile,
@@ -103,6 +103,7 @@ def run(
     variants: OptionalVariants = None,
     rules: OptionalRules = None,
     config: ConfigNames = None,
+    configs_from: ConfigsFrom = None,
     device: Devices = None,
     preload: Preload = None,
     feedback: Feedback = None,
@@ -163,7 +164,8 @@ def run(
         },
         "rewriting": {"strategy": strategy and str(strategy), "depth": depth, "variants": variants, "rules": rules},
         "compiling": {
-            "configs": config and tuple(split_names(config)),
+            "configs": tuple(split_names(config)) if config or configs_from else None,
+            "configs_from": configs_from,
             "devices": device and tuple(str(d) for d in device),
             "preload": preload,
         },

@@ -25,7 +25,7 @@ from eqfuzz.cli.options.common import (
     Time,
     Unsafe,
 )
-from eqfuzz.cli.options.compiling import ConfigNames
+from eqfuzz.cli.options.compiling import ConfigNames, ConfigsFrom
 from eqfuzz.cli.options.generating import ThenRun
 from eqfuzz.cli.options.model import (
     BaseUrl,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from eqfuzz.generate.llm.prompt import Prompt
     from eqfuzz.generate.llm.request import GenerationRequest
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.run.configs.named import Config
 
 
 def llm(
@@ -95,6 +96,7 @@ def llm(
     rules: Rules = "",
     variants: OptionalVariants = None,
     config: ConfigNames = None,
+    configs_from: ConfigsFrom = None,
     time: Time = None,
     jobs: Jobs = None,
     unsafe: Unsafe = False,
@@ -117,6 +119,7 @@ def llm(
         ("--rules", rules),
         ("--variants", variants is not None),
         ("--config", config),
+        ("--configs-from", configs_from),
         ("--time", time),
     ):
         if value and not run:
@@ -144,7 +147,8 @@ def llm(
         dry_run=dry_run,
         unsafe=unsafe,
     )
-    settings = _settings(request, strategy, rules, variants, config, time_limit(time)) if run else None
+    configs = configs_of(config, configs_from)
+    settings = _settings(request, strategy, rules, variants, configs, time_limit(time)) if run else None
     generation = _LlmGeneration(request, settings, as_json=format is OutputFormat.JSON, quiet=quiet)
     if dry_run:
         raise typer.Exit(exit_code_of_long_run(generation.show, stopped="nothing was sent"))
@@ -304,7 +308,7 @@ def _settings(
     strategy: Strategy | None,
     rules: str,
     variants: int | None,
-    config: list[str] | None,
+    configs: tuple[Config, ...],
     limit: float | None,
 ) -> Settings:
     """Raises BadOption."""
@@ -320,7 +324,7 @@ def _settings(
             variants=5 if variants is None else variants,
             rules=rules,
         ),
-        configs=configs_of(config),
+        configs=configs,
         jobs=request.jobs,
         time=limit,
         known_issues=known_issue_files([]),

@@ -84,6 +84,16 @@ class Config(pydantic.BaseModel):
         """Whether compiled programs draw the same random numbers as eager."""
         return self.backend != "inductor" or self.inductor.get("fallback_random", True)
 
+    @property
+    def in_words(self) -> str:
+        """What it sets, as Python: ``mode='max-autotune', dynamo.verbose=True``; ``torch's defaults`` for nothing."""
+        values = [f"{key}={value!r}" for key, value in self.arguments().items()]
+        for module in ("dynamo", "inductor"):
+            values += [f"{module}.{key}={value!r}" for key, value in getattr(self, module).items()]
+        if self.threads > 1:
+            values.append(f"threads={self.threads}")
+        return ", ".join(values) or "torch's defaults"
+
     @contextlib.contextmanager
     def patched(self) -> Iterator[None]:
         """Context with the compiler options of this configuration.
@@ -101,24 +111,33 @@ class Config(pydantic.BaseModel):
 
 _TABLES = pydantic.TypeAdapter(dict[str, dict[str, Any]])
 
-BUILT_IN = {
-    config.name: config
-    for config in (
-        Config(name="inductor"),
-        Config(name="inductor-dynamic", dynamic=True),
-        Config(name="inductor-static", dynamic=False),
-        Config(name="inductor-fullgraph", fullgraph=True),
-        Config(name="inductor-max-autotune", mode="max-autotune-no-cudagraphs"),
-        Config(name="inductor-cpp-wrapper", inductor={"cpp_wrapper": True}),
-        Config(
-            name="inductor-scalar-outputs",
-            dynamo={"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True},
-        ),
-        Config(name="aot_eager", backend="aot_eager"),
+_SCALARS = {"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True}
+
+_SHIPPED = (
+    (Config(name="inductor"), "what torch.compile does by itself; the default"),
+    (Config(name="inductor-dynamic", dynamic=True), "one graph for all sizes: symbolic shapes from the first call on"),
+    (Config(name="inductor-static", dynamic=False), "a graph for each size"),
+    (Config(name="inductor-fullgraph", fullgraph=True), "a graph break is an error: what the tracer must support"),
+    (Config(name="inductor-scalar-outputs", dynamo=_SCALARS), "item() and nonzero() without a graph break"),
+    (
+        Config(name="inductor-torchfuzz", fullgraph=True, dynamic=True, dynamo=_SCALARS),
+        "as TorchFuzz compiles: one graph, symbolic shapes, item() and nonzero() in it",
+    ),
+    (Config(name="inductor-reduce-overhead", mode="reduce-overhead"), "CUDA graphs; on the CPU the same as inductor"),
+    (Config(name="inductor-max-autotune", mode="max-autotune"), "kernels chosen by measuring; CUDA graphs too"),
+    (
+        Config(name="inductor-max-autotune-no-cudagraphs", mode="max-autotune-no-cudagraphs"),
+        "kernels chosen by measuring",
+    ),
+    (Config(name="inductor-cpp-wrapper", inductor={"cpp_wrapper": True}), "kernels called from C++, not from Python"),
+    (Config(name="aot_eager", backend="aot_eager"), "Dynamo and AOTAutograd without code generation"),
+    (
         Config(name="aot_eager_decomp_partition", backend="aot_eager_decomp_partition"),
-        Config(name="eager", backend="eager"),
-    )
-}
+        "these with Inductor's decompositions and partitioner",
+    ),
+    (Config(name="eager", backend="eager"), "Dynamo alone"),
+)
+BUILT_IN = {config.name: config for config, _ in _SHIPPED}
 DEFAULT_CONFIG = BUILT_IN["inductor"]
 
 GUARDS = Config(name="guards", backend="aot_eager")
@@ -131,6 +150,9 @@ OWN_RANDOM = Config(name="own-random", inductor={"fallback_random": False})
 """For originals that draw random numbers: as users compile, with Inductor's own numbers; values are not judged."""
 
 OF_ORIGINALS = {config.name: config for config in (GUARDS, OWN_RANDOM)}
+
+PURPOSES = {config.name: purpose for config, purpose in _SHIPPED}
+"""What each built-in configuration is for, by name."""
 
 
 def one_thread(name: str) -> str:

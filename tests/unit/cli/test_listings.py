@@ -36,6 +36,8 @@ LONG = "a_very_long_name_of_a_rule_that_no_terminal_has_room_for_beside_all_the_
         (["generate", "templates"], 0),
         (["generate", "prompts"], 0),
         (["generate", "parts"], 0),
+        (["config", "list"], 0),
+        (["config", "list", "--format", "json"], 0),
         (["findings", "--out", "{run}"], 1),
         (["findings", "--out", "{run}", "--format", "json"], 1),
         (["campaign", "list", "--out", "{run}"], 0),

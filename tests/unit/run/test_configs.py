@@ -1,19 +1,30 @@
 """Compile configurations: named, extended by TOML, clear errors."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
 
-from eqfuzz.run.configs.named import BUILT_IN, Config, choose, read_configs
+from eqfuzz.run.configs.named import BUILT_IN, PURPOSES, Config, choose, read_configs
 
 
 def test_the_promised_names_are_built_in():
     promised = {"inductor", "inductor-dynamic", "inductor-fullgraph", "inductor-scalar-outputs", "aot_eager", "eager"}
-    promised |= {"inductor-static", "inductor-max-autotune", "inductor-cpp-wrapper"}
+    promised |= {"inductor-static", "inductor-max-autotune", "inductor-cpp-wrapper", "inductor-reduce-overhead"}
     assert promised <= set(BUILT_IN)
     assert BUILT_IN["inductor"].arguments() == {}
     assert BUILT_IN["inductor-dynamic"].arguments() == {"dynamic": True}
+    assert BUILT_IN["inductor-reduce-overhead"].arguments() == {"mode": "reduce-overhead"}
+    assert BUILT_IN["inductor-max-autotune"].arguments() == {"mode": "max-autotune"}
+    assert BUILT_IN["inductor-torchfuzz"].arguments() == {"fullgraph": True, "dynamic": True}
+    assert BUILT_IN["inductor-torchfuzz"].dynamo["capture_scalar_outputs"]
+
+
+def test_page_has_every_configuration_as_it_is():
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "configurations.md").read_text()
+    rows = [tuple(cell.strip("` ") for cell in line.split("|")[1:-1]) for line in page.splitlines() if "| `" in line]
+    assert rows == [(config.name, PURPOSES[config.name], config.in_words) for config in BUILT_IN.values()]
 
 
 def test_options_are_patched_and_put_back():
