@@ -96,8 +96,11 @@ class ConsoleReport(LiveReport):
             return
         parts = (
             count(event.seeds, "seed file"),
-            f"strategy {event.strategy}",
-            count(event.rules, "rule"),
+            *(
+                ("nothing rewritten",)
+                if event.strategy == "none"
+                else (f"strategy {event.strategy}", count(event.rules, "rule"))
+            ),
             f"{_names(event.configs)} on {', '.join(event.devices)}",
             f"{count(event.jobs, 'job')} ({event.runner})",
             f"random seed {event.seed}",

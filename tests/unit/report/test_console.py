@@ -213,6 +213,11 @@ def test_last_lines_state_how_run_ended(changed, message):
     assert message in report_text([sample.started(), sample.summary(**changed)], quiet=True)
 
 
+def test_run_that_rewrites_nothing_names_no_rules():
+    assert "strategy each  ·  49 rules" in report_text([sample.started()])
+    assert "rules" not in report_text([dataclasses.replace(sample.started(), strategy="none")])
+
+
 def test_seeds_that_were_not_completed_are_counted_by_folder():
     left_out = ["seeds/shapes/b.py", "seeds/dtypes/a.py", "seeds/shapes/a.py", "own.py"]
     message = "\n4 seeds not completed (--format json names each): here 1, dtypes 1, shapes 2\n"
