@@ -15,6 +15,7 @@ from pathlib import Path
 import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, USAGE
+from eqfuzz.errors import error_line
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_TORCH = (2, 6)
@@ -92,7 +93,7 @@ def _torch() -> Iterator[Check]:
     try:
         import torch
     except Exception as error:  # a broken installation may raise anything, and reporting it is this verb's job
-        reason = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
+        reason = f"cannot be imported: {error_line(error)}"
         yield Check("torch", MISSING, reason, purpose, "pip install torch")
         return
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
@@ -114,7 +115,7 @@ def _internals() -> Check:
     try:
         lacks = missing()
     except Exception as error:  # of a broken installation again: most of torch is imported only here
-        text = f"cannot be imported: {type(error).__name__}: {' '.join(str(error).split())}"
+        text = f"cannot be imported: {error_line(error)}"
         return Check("torch internals", MISSING, text, purpose, "pip install --force-reinstall torch")
     if not lacks:
         return Check("torch internals", OK, f"{len(CONTRACT)} names", purpose)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from eqfuzz.cli.exit_codes import INTERNAL, INTERRUPTED, USAGE, VerbFailed, complain
-from eqfuzz.errors import UsageError
+from eqfuzz.errors import UsageError, error_line
 
 
 def exit_code_of(action: Callable[[], int], *, stopped: str = "", errors_in: Path | None = None) -> int:
@@ -57,8 +57,7 @@ def _code_of_failure(error: Exception, errors_in: Path | None) -> int:
         complain(f"internal error: {error}")
         return INTERNAL
     file = _write_traceback(errors_in)
-    first_line = str(error).split("\n")[0]
-    complain(f"internal error: {type(error).__name__}: {first_line} (traceback in {file})")
+    complain(f"internal error: {error_line(error)} (traceback in {file})")
     return INTERNAL
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.atomic_file import write_atomically
+from eqfuzz.errors import one_line
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 
 FILE = "config-state.json"
@@ -56,7 +57,7 @@ class ConfigState:
                 judged = JudgedConfig(**record)
                 self._judged[judged.key] = judged
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise BadState(f"{self.file}: cannot be read: {' '.join(str(error).split())}; remove it") from None
+            raise BadState(f"{self.file}: cannot be read: {one_line(str(error))}; remove it") from None
 
     def add(self, judged: JudgedConfig) -> None:
         """Add a verdict, or replace the one with the same key."""

@@ -8,7 +8,7 @@ import traceback
 import types
 from pathlib import Path
 
-from eqfuzz.run.protocol import one_line
+from eqfuzz.errors import one_line
 
 NAME = "eqfuzz_preload"
 

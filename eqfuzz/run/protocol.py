@@ -32,12 +32,6 @@ class ServerLost(Exception):
     """The process that children are forked from has died or stopped answering."""
 
 
-def one_line(text: str, limit: int = 300) -> str:
-    """``text`` with runs of white space replaced by one blank, cut at ``limit`` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
-
-
 def describe_status(status: int) -> tuple[Death, str]:
     """Reason and detail, from the wait status of a process that did not report its end."""
     if not os.WIFSIGNALED(status):

@@ -27,7 +27,7 @@ from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Campaign, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
 from eqfuzz.campaign.store.store import Store, StoreError
-from eqfuzz.errors import UsageError
+from eqfuzz.errors import UsageError, error_line
 from eqfuzz.events.campaign import (
     CampaignBlocked,
     CampaignStarted,
@@ -227,7 +227,7 @@ class CampaignLoop:
             self._draining.set()
             self._halt()
         except BaseException as error:
-            self._errors.append(f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            self._errors.append(error_line(error))
             self._drain("error")
             if not isinstance(error, StoreError | RunnerFailed):
                 raise

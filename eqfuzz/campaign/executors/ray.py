@@ -30,11 +30,11 @@ from eqfuzz.campaign.executors.file_transfer import ShippedConfiguration, unpack
 from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult, WorkOrder
 from eqfuzz.campaign.executors.local import ExecutorLost
 from eqfuzz.campaign.executors.ray_worker import RayWorker, RemoteResult, UnfitNode
-from eqfuzz.errors import UsageError
+from eqfuzz.errors import UsageError, error_line, one_line
 from eqfuzz.events.campaign import CampaignBlocked, WorkerLost
 from eqfuzz.events.event import Handler
 from eqfuzz.events.run import FindingReported
-from eqfuzz.run.protocol import RunnerFailed, one_line
+from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.folder import read_finding, update_finding
 from eqfuzz.triage.findings.versions import versions
 
@@ -360,7 +360,7 @@ def _cause(error: Exception) -> str:
     """One line from Ray's long message about a lost worker."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException):
-        return one_line(f"{type(cause).__name__}: {cause}", 300)
+        return error_line(cause)
     lines = str(error).splitlines() or [type(error).__name__]
     exact = [line for line in lines if line.startswith("The actor is dead because")]
     return one_line([*exact, *lines][0].partition(". ")[0], 300)

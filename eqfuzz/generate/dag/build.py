@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from eqfuzz.errors import error_line
 from eqfuzz.generate.dag.catalogue.catalogue import Catalogue
 from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, Needs, Operator
 from eqfuzz.generate.dag.graph.graph import Assign, Block, Effect, Expr, Leaf, Storage, Value
@@ -155,7 +156,7 @@ class Builder:
         except UnsatisfiableSpec:
             raise
         except Exception as error:
-            raise InvalidOperators(f"operator {chosen.name}: {type(error).__name__}: {error}") from error
+            raise InvalidOperators(f"operator {chosen.name}: {error_line(error)}") from error
 
     def together(self, specs: Sequence[Spec], depth: int) -> list[Value]:
         """Values for the inputs of one operator; producing one does not modify those before it."""

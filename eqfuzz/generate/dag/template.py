@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pydantic
 
+from eqfuzz.errors import error_line
 from eqfuzz.generate.dag.values.input_code import LAYOUTS, PROFILES
 from eqfuzz.generate.dag.values.spec import EVERY
 from eqfuzz.program.parsing import parse
@@ -141,7 +142,7 @@ def template_of(path: Path) -> ProgramTemplate:
     try:
         template = runpy.run_path(str(path)).get("template")
     except (Exception, SystemExit) as error:  # any error of the user's file
-        raise InvalidTemplate(f"{path}: {type(error).__name__}: {error}") from error
+        raise InvalidTemplate(f"{path}: {error_line(error)}") from error
     if not isinstance(template, ProgramTemplate):
         raise InvalidTemplate(f"{path}: defines no `template = ProgramTemplate(...)`")
     return template if template.name else template.model_copy(update={"name": path.stem})

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from eqfuzz.errors import one_line
 from eqfuzz.generate.llm.model.question import Message
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -61,7 +62,7 @@ class Prompt:
         try:
             text = environment.from_string(self.request).render({"theme": theme, "contract": rules, **materials})
         except jinja2.TemplateError as error:
-            raise BadPrompt(f"{self.name}: {' '.join(str(error).split())}") from None
+            raise BadPrompt(f"{self.name}: {one_line(str(error))}") from None
         return ({"role": "system", "content": self.system.strip()}, {"role": "user", "content": text.strip()})
 
 

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Collection
 from typing import Any
 
+from eqfuzz.errors import error_line
 from eqfuzz.oracle.compare import observation_diff
 from eqfuzz.oracle.compare.checks import ORACLES as BUILT_IN
 from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
@@ -81,7 +82,7 @@ def ask_oracle(name: str, comparison: Comparison) -> Verdict | None:
         verdict = ORACLES[name](comparison)
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
-        words = f"oracle {name} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+        words = f"oracle {name} raises {error_line(error)} ({last.filename}:{last.lineno})"
         raise OracleFailed(words) from error
     if not isinstance(verdict, Verdict | None):
         raise OracleFailed(f"oracle {name} returns a {type(verdict).__name__}, neither a Verdict nor None")

@@ -6,6 +6,8 @@ import dataclasses
 
 import torch
 
+from eqfuzz.errors import error_line
+
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
@@ -26,5 +28,5 @@ def unreadable(tensor, read=torch.clone):
                 return f"it needs {needed} bytes and its storage has {tensor.untyped_storage().nbytes()}"
         read(tensor.detach())
     except Exception as error:
-        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        return error_line(error)
     return ""

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from eqfuzz.errors import error_line
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.program import Program
@@ -176,9 +177,7 @@ class _Attempt:
         try:
             problem = disagreement(self.rule, left, right, values, seed)
         except Exception as error:  # whatever the right side raises where the left did not is the rule's fault
-            problem = (
-                f"the right side raises {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-            )
+            problem = f"the right side raises {error_line(error)}"
         if problem is not None:
             self.problems.append(f"{problem}\non {describe_operands(values)}")
         return problem is None

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from eqfuzz.errors import error_line, one_line
 from eqfuzz.program import shipped
 from eqfuzz.rewrite.rules.declarations import rule_files, shortened
 from eqfuzz.rewrite.rules.equation import Equation
@@ -91,14 +92,14 @@ def _blame(error: BaseException, path: Path) -> str:
     lines: Iterable[int | None] = [
         f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
     ]
-    message = f"{type(error).__name__}: {error}"
+    message = error_line(error)
     if isinstance(error, SyntaxError):
         message = f"not valid Python: {error.msg}"
         lines = [error.lineno] if error.filename == str(path) else lines
     elif isinstance(error, RuleError):
         message = str(error)
     line = next(iter(reversed(list(lines))), None)
-    return _at(f"{shortened(path)}:{line}" if line else shortened(path), " ".join(message.split()))
+    return _at(f"{shortened(path)}:{line}" if line else shortened(path), one_line(message))
 
 
 def _at(place: str, message: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 
+from eqfuzz.errors import error_line
 from eqfuzz.rewrite.proof.proof import prove
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.messages.job import Emit, JobTarget, StageEntered
@@ -33,7 +34,7 @@ def run_proof(job: ProveJob, emit: Emit) -> None:
 
 def _in_words(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    return f"{error_line(error)} ({frame.filename}:{frame.lineno})"
 
 
 TARGET = JobTarget({ProveJob: run_proof})

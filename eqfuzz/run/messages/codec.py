@@ -15,7 +15,8 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar, Union, cast
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from eqfuzz.run.protocol import BadMessage, one_line
+from eqfuzz.errors import one_line
+from eqfuzz.run.protocol import BadMessage
 
 MAX_LINE = 64 * 2**20
 

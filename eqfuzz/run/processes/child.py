@@ -13,11 +13,12 @@ import threading
 import traceback
 from typing import Any
 
+from eqfuzz.errors import one_line
 from eqfuzz.run.limits import limit_cpu, limit_memory, unlimit_memory, used_cpu_seconds
 from eqfuzz.run.messages.codec import encode
 from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, JobRestarted, JobTarget, StageEntered
 from eqfuzz.run.messages.process_messages import ForkRequest
-from eqfuzz.run.protocol import PIPE_LOST, one_line
+from eqfuzz.run.protocol import PIPE_LOST
 
 HIGH_DESCRIPTOR = 200
 """Far above what a program opens, so that a loop over the first few descriptors does not close ours."""

@@ -10,6 +10,7 @@ import sys
 
 import torch
 
+from eqfuzz.errors import one_line
 from eqfuzz.torch_internals.autograd import start_autograd_engine
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 
@@ -23,7 +24,7 @@ def check(generations: int = GENERATIONS) -> bool:
         x = torch.ones(3, requires_grad=True)
         torch.compile(torch.sin, backend="aot_eager")(x).sum().backward()
     except RuntimeError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        sys.stderr.write(one_line(str(error)) + "\n")
         sys.stderr.flush()  # what follows may end without
         return False
     if generations == 0:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import eqfuzz
+from eqfuzz.errors import one_line
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.messages.channel import Channel
 from eqfuzz.run.messages.codec import MessageLines, decoder_of
@@ -28,7 +29,7 @@ from eqfuzz.run.messages.process_messages import (
     StartupMessage,
 )
 from eqfuzz.run.processes.process_tree import children_of, innermost_number, kill, kill_family, kill_group
-from eqfuzz.run.protocol import BadMessage, RunnerFailed, ServerLost, describe_status, one_line, readable
+from eqfuzz.run.protocol import BadMessage, RunnerFailed, ServerLost, describe_status, readable
 from eqfuzz.run.sandbox.launcher import Sandbox
 
 _SECONDS_TO_FORK = 60.0

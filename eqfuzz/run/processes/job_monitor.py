@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from eqfuzz.errors import one_line
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.codec import MAX_LINE, MessageLines, encode
 from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, Job, Reason, StageEntered
 from eqfuzz.run.messages.process_messages import ForkRequest
 from eqfuzz.run.processes.fork_client import ChildHandle
-from eqfuzz.run.protocol import FORBIDDEN, BadMessage, ServerLost, describe_status, one_line, readable
+from eqfuzz.run.protocol import FORBIDDEN, BadMessage, ServerLost, describe_status, readable
 from eqfuzz.run.sandbox.event_validation import EventValidator
 
 TAIL_BYTES = 4096

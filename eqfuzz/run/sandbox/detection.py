@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from eqfuzz.run.protocol import one_line
+from eqfuzz.errors import one_line
 from eqfuzz.run.sandbox import landlock
 from eqfuzz.run.sandbox.bubblewrap import executable, start_sandboxed
 from eqfuzz.run.sandbox.mounts import clean_variables, narrow_view

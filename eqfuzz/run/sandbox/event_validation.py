@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from eqfuzz.errors import one_line
 from eqfuzz.run.messages.job import ChildEvent, Job, StageEntered
-from eqfuzz.run.protocol import BadMessage, one_line
+from eqfuzz.run.protocol import BadMessage
 
 LINE_BYTES = 16 * 2**20
 EVENTS = 2000

@@ -12,6 +12,7 @@ import pydantic
 from filelock import FileLock
 
 from eqfuzz.atomic_file import write_atomically
+from eqfuzz.errors import one_line
 from eqfuzz.triage.findings.finding import Finding
 
 KEPT = 5
@@ -119,7 +120,7 @@ class Buckets:
         try:
             return _State.model_validate_json(self._file.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ValueError(f"{self._file}: cannot be read: {' '.join(str(error).split())[:200]}") from None
+            raise ValueError(f"{self._file}: cannot be read: {one_line(str(error))}") from None
 
     def _write(self) -> None:
         write_atomically(self._file, json.dumps(self._state.model_dump(), indent=2) + "\n")

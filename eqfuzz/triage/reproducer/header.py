@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from eqfuzz.errors import one_line
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.processes.startup import IMPRECISE_ON_CUDA
 from eqfuzz.triage.findings.finding import Finding
@@ -82,14 +83,10 @@ def _docstring(finding: Finding, config: Config) -> str:
         right = ", compiles correctly" if finding.original_is_right else ""
         lines += ["", f"The original, {name}{right}; this is what it was rewritten to:"]
         lines += [
-            f"  line {step.line}: {_one_line(step.before)}  ->  {_one_line(step.after)}  [{step.rule}]"
+            f"  line {step.line}: {one_line(step.before)}  ->  {one_line(step.after)}  [{step.rule}]"
             for step in finding.derivation
         ]
     else:
         lines += ["", f"The program is {name}."]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}\n"""'
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

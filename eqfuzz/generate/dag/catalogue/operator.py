@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.errors import error_line
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import Range, Spec
 
@@ -191,7 +192,7 @@ def _load(path: Path) -> dict[str, Operator]:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
         return {name: one for name, one in REGISTRY.items() if name not in before}
     except (Exception, SystemExit) as error:  # any error of the user's file
-        raise InvalidOperators(f"{path}: {type(error).__name__}: {error}") from error
+        raise InvalidOperators(f"{path}: {error_line(error)}") from error
     finally:
         REGISTRY.clear()
         REGISTRY.update(before)
