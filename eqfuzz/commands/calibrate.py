@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.events.event import Handler
-from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
+from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheckSummary
 from eqfuzz.mutate.seed_run import THREAD_COUNTS
 from eqfuzz.mutate.self_check import check_job, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
@@ -188,7 +188,8 @@ class Calibration:
 
                 return self.journal.get(key, recall)
 
-            for program, table in self._each(one, self.programs):
+            for number, (program, table) in enumerate(self._each(one, self.programs), 1):
+                self._emit_progress("recall", number, len(self.programs))
                 if table is None:
                     self.table.left_out.append(f"{program.name}: its process died")
                 else:
@@ -230,7 +231,8 @@ class Calibration:
                 job = CompareRunsJob(program=program, seed=self.seed, files=existing)
                 return self.journal.get(key.format(program.name), lambda: _comparison(pool.ask(job).answer))
 
-            for program, comparison in self._each(compare, self.programs):
+            for number, (program, comparison) in enumerate(self._each(compare, self.programs), 1):
+                self._emit_progress(CAPABILITY, number, len(self.programs))
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[CAPABILITY].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
         self._emit_pairs(self.pairs[CAPABILITY], began)
@@ -244,7 +246,8 @@ class Calibration:
                 job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
                 return self.journal.get(key, lambda: _comparison(pool.ask(job).answer))
 
-            for program, comparison in self._each(compare, self.programs):
+            for number, (program, comparison) in enumerate(self._each(compare, self.programs), 1):
+                self._emit_progress(THREADS, number, len(self.programs))
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[THREADS].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
         self._emit_pairs(self.pairs[THREADS], began)
@@ -299,6 +302,7 @@ class Calibration:
         for program, records in self._each(one, programs):
             verdicts = [Verdict.from_json(record) for record in records]
             pairs.add(program.name, itertools.islice(verdicts, max(0, wanted - pairs.count)))
+            self._emit_progress(pairs.name, pairs.count, wanted)
 
     def _each(self, one: Callable[[Program], Any], programs: Sequence[Program]) -> Iterator[tuple[Program, Any]]:
         """``one`` of every program, ``jobs`` at a time, in order."""
@@ -318,6 +322,9 @@ class Calibration:
         doubts = pairs.kinds[str(VerdictKind.INCONCLUSIVE)]
         detail = f"{pairs.count} pairs, {len(pairs.claimed)} claimed wrong, {doubts} inconclusive"
         self._emit_step(pairs.name, not pairs.claimed, detail, began)
+
+    def _emit_progress(self, part: str, done: int, total: int) -> None:
+        self.handler(SelfCheckProgress(part=part, done=done, total=total))
 
     def _emit_step(self, name: str, passed: bool, detail: str, began: float) -> None:
         self.handler(SelfCheckStep(step=name, passed=passed, detail=detail, seconds=round(time.monotonic() - began, 3)))

@@ -22,6 +22,17 @@ class SelfCheckStep(Event):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class SelfCheckProgress(Event):
+    """``done`` of ``total`` programs or pairs of a part of the tables are measured."""
+
+    name: ClassVar[str] = "progress"
+
+    part: str
+    done: int
+    total: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfCheckSummary(Event):
     """Last event of a self-check; ``recall`` and ``precision`` are the tables of ``--full``, else None."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from eqfuzz.events.event import Handler
-from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
+from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.recall import Recall, measure
 from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -39,6 +39,8 @@ PLANTED_IN = ("handwritten/matmul/attention.py", "handwritten/reductions/logsume
 CERTAIN = ("relative error 1e-2", "zeroed", "number becomes NaN", "wrong dtype", "wrong stride", "mutated input")
 """Faults that no measured bound excuses in the programs of ``PLANTED_IN``."""
 
+QUICK_STEPS = 3
+
 _DTYPES = (torch.float32, torch.float64)
 
 FAULTY = Config(name="relu-is-wrong", inductor={"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"})
@@ -55,10 +57,12 @@ def quick_check(handler: Handler, out: Path) -> SelfCheckSummary:
     out.mkdir(parents=True, exist_ok=True)
     environment = Environment(out)
     environment.keep_caches_here()
+    handler(SelfCheckProgress(part="quick check", done=0, total=QUICK_STEPS))
     with Pool(environment, Limits(), jobs=1) as pool:
         for step in quick_steps(pool):
             steps.append(step)
             handler(step)
+            handler(SelfCheckProgress(part="quick check", done=len(steps), total=QUICK_STEPS))
     failed = [step.step for step in steps if not step.passed]
     summary = SelfCheckSummary(passed=not failed, failed=failed, seconds=round(time.monotonic() - began, 3))
     handler(summary)

@@ -60,6 +60,10 @@ class ProgressCounter:
         """One more step is done."""
         self._bar.advance(self._task)
 
+    def reach(self, done: int) -> None:
+        """``done`` steps are done."""
+        self._bar.update(self._task, completed=done)
+
     @property
     def elapsed(self) -> float:
         """Seconds since the beginning."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -11,33 +10,35 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.self_check import SelfCheckStep, SelfCheckSummary
+from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheckSummary
 from eqfuzz.oracle.calibration.columns import COLUMNS
 from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.report.formatting import duration, printable
+from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.report.tables import plain_table, print_table
 
 _DTYPES = ("float32", "float64", "float16", "bfloat16")
 _GROUPS = ("outputs", "gradients")
 
 
-class SelfCheckReport:
-    """Handles the events of a self-check."""
+class SelfCheckReport(LiveReport):
+    """Handles the events of a self-check; draws while it is open as a context manager."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, every: float = LINE_SECONDS) -> None:
         self._console = console
-
-    def __enter__(self) -> SelfCheckReport:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return
+        self._progress = ProgressCounter("done")
+        self._part = ""
+        self._renderer = LiveRenderer(console, self._progress, every)
 
     def handle(self, event: Event) -> None:
         """Show one event. Not to be called by two threads at once."""
         match event:
+            case SelfCheckProgress(part=part, done=done, total=total):
+                if part != self._part:
+                    self._part, self._progress.note = part, Text(part)
+                    self._progress.begin(total)
+                self._progress.reach(done)
             case SelfCheckStep(step=step, passed=passed, detail=detail, seconds=seconds):
                 mark = ("✓ ", "green") if passed else ("✗ ", "bold red")
                 text = f"  {printable(detail)}, {duration(seconds)}"
@@ -48,6 +49,7 @@ class SelfCheckReport:
                 pass
 
     def _close(self, summary: SelfCheckSummary) -> None:
+        self._renderer.stop()
         if summary.recall is not None and summary.recall["rows"]:
             print_table(self._console, recall_table(summary.recall))
             print_table(self._console, false_alarms_table(summary.recall))
