@@ -5,10 +5,13 @@ from torch._inductor.fuzzer import (
     MODULE_DEFAULTS,
     ConfigFuzzer,
     ConfigType,
+    FactoryOutputType,
     FactoryType,
     ResultType,
     SamplingMethod,
+    SamplingType,
     Status,
+    visualize_results,
 )
 
 __all__ = [
@@ -16,8 +19,11 @@ __all__ = [
     "MODULE_DEFAULTS",
     "ConfigFuzzer",
     "ConfigType",
+    "FactoryOutputType",
     "FactoryType",
     "ResultType",
     "SamplingMethod",
+    "SamplingType",
     "Status",
+    "visualize_results",
 ]

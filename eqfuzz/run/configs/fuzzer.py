@@ -1,8 +1,9 @@
 """Torch's ``ConfigFuzzer`` with the values in its results: configurations of a function, tried in this process.
 
 Sampling, combinations and the search for a smallest failing set are torch's (``torch._inductor.fuzzer``). Over it: a
-result has the values that gave it, state is saved and loaded, aliases of options are not changed, and the
-options, the interpreter's random state and its alarm are afterwards what they were before. ``eqfuzz config`` is the way
+result has the values that gave it, state is saved and loaded, options for which torch has no value keep their default,
+aliases of options are not changed, and the options, the interpreter's random state and its alarm are afterwards what
+they were before. ``eqfuzz config`` is the way
 to try configurations on whole programs: each in a process of its own, judged by the oracle.
 """
 
@@ -19,10 +20,43 @@ from typing import Any
 
 from eqfuzz.run.configs.excluded_options import why_left_out
 from eqfuzz.torch_internals import fuzzer as torchs
-from eqfuzz.torch_internals.fuzzer import DEFAULT, ConfigType, ResultType, SamplingMethod, Status
+from eqfuzz.torch_internals.fuzzer import (
+    DEFAULT,
+    ConfigType,
+    FactoryOutputType,
+    FactoryType,
+    ResultType,
+    SamplingMethod,
+    Status,
+)
 from eqfuzz.torch_internals.options import MODULES, config_module, entries_of, fields_of
 
-__all__ = ["DEFAULT", "MODULE_DEFAULTS", "ConfigFuzzer", "Results", "SamplingMethod", "Status", "Unkept"]
+__all__ = [
+    "DEFAULT",
+    "MODULE_DEFAULTS",
+    "ConfigFuzzer",
+    "FactoryOutputType",
+    "FactoryType",
+    "Results",
+    "SamplingMethod",
+    "Status",
+    "Unkept",
+    "visualize_results",
+]
+
+_DRAWS = 8
+"""Attempts to draw a value: of a union, torch's sampler may know some types only."""
+
+
+@contextlib.contextmanager
+def set_random(seed: int) -> Iterator[None]:
+    """Python's own generator, which torch's sampler draws from, at ``seed``; put back afterwards."""
+    before = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(before)
 
 
 MODULE_DEFAULTS: dict[str, ConfigType] = {
@@ -43,11 +77,14 @@ class Unkept:
 
 
 class Results(ResultType):
-    """Torch's results by names of options, and beside them every set of values that was tried, with its status."""
+    """Torch's results by names of options, and beside them every set of values that was tried, with its status.
+
+    ``always`` are the options that every configuration sets.
+    """
 
     def __init__(self, always: Sequence[str] = ()) -> None:
         super().__init__()
-        self._always = frozenset(always)
+        self.always = frozenset(always)
         self._tried: dict[tuple[str, ...], list[tuple[ConfigType, Status]]] = {}
 
     def keep(self, config: ConfigType, status: Status) -> None:
@@ -64,13 +101,13 @@ class Results(ResultType):
 
     def values(self, combo: Sequence[str]) -> list[tuple[ConfigType, Status]]:
         """All values of these options that were tried, without those that every configuration has."""
-        tried = self._tried.get(tuple(sorted({*combo, *self._always})), self._tried.get(tuple(sorted(combo)), []))
+        tried = self._tried.get(tuple(sorted({*combo, *self.always})), self._tried.get(tuple(sorted(combo)), []))
         return [({name: values[name] for name in combo}, status) for values, status in tried]
 
     def lookup(self, combo: Sequence[str]) -> Status | None:
         """The status of these options, named with or without those that every configuration has."""
         status = super().lookup(tuple(combo))
-        return status if status is not None else super().lookup(tuple({*combo, *self._always}))
+        return status if status is not None else super().lookup(tuple({*combo, *self.always}))
 
     def tried(self) -> list[tuple[ConfigType, Status]]:
         """Everything tried, in order of the options' names."""
@@ -86,7 +123,7 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
     def __init__(
         self,
         config_module: Any,
-        test_model_fn_factory: torchs.FactoryType,
+        test_model_fn_factory: FactoryType,
         seed: int,
         default: ConfigType | None = None,
         sm: SamplingMethod = SamplingMethod.TOGGLE,
@@ -95,7 +132,9 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
         if default is None:
             default = MODULE_DEFAULTS.get(config_module.__name__)
         super().__init__(config_module, test_model_fn_factory, seed, default, sm, test_timeout)
+        self._draw = self.sample
         self.fields = fields_of(config_module)
+        self.sample = self._value
         # An alias takes no default of its own, and torch's list may name options that this version does not have.
         defaults = {name: v for name, v in self.default.items() if name in entries_of(config_module)}
         self.default = {name: v for name, v in defaults.items() if name in self.fields or v is not DEFAULT}
@@ -154,6 +193,13 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
             self.results.keep(values, status)
         self.detailed_results = state["detailed_results"]
 
+    def _value(self, name: str, hint: Any, default: Any) -> Any:
+        """A sampled value; the default where torch's sampler knows no value of the type."""
+        for _ in range(_DRAWS):
+            with contextlib.suppress(ValueError, TypeError, AttributeError):  # what it raises for such a type
+                return self._draw(name, hint, default)
+        return default
+
     def _set_config(self, field_name: str, value: Any) -> None:
         self._before.setdefault(field_name, getattr(self.config_module, field_name))
         super()._set_config(field_name, value)
@@ -179,15 +225,17 @@ class ConfigFuzzer(torchs.ConfigFuzzer):
         return results
 
 
-@contextlib.contextmanager
-def set_random(seed: int) -> Iterator[None]:
-    """Python's own generator, which torch's sampler draws from, at ``seed``; put back afterwards."""
-    before = random.getstate()
-    random.seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(before)
+def visualize_results(n: int, results: Results, filename: str = "results.html") -> None:
+    """Torch's table of pairs as HTML, with the names of the pairs alone and not those that every configuration has.
+
+    Raises AssertionError for another ``n`` than 2, and without results.
+    """
+    pairs = ResultType()
+    for combo in results.keys():  # noqa: SIM118 - torch's results are no mapping
+        pair, status = tuple(name for name in combo if name not in results.always), results.lookup(combo)
+        if status is not None and len(pair) == n:
+            pairs.set(pair, status)
+    torchs.visualize_results(n, pairs, filename)
 
 
 def _picklable(values: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +245,7 @@ def _picklable(values: dict[str, Any]) -> dict[str, Any]:
             value = _picklable(value)
         try:
             pickle.dumps(value)
-        except (pickle.PicklingError, AttributeError, TypeError):
+        except Exception:  # whatever the value's own method raises: torch's stand-in for a pass raises RuntimeError
             value = Unkept(repr(value))
         picklable[name] = value
     return picklable

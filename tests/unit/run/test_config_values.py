@@ -9,7 +9,17 @@ from torch.testing._internal import fake_config_module as fake
 
 pytest.importorskip("torch._inductor.fuzzer", reason="torch 2.6 does not sample configurations")
 
-from eqfuzz.run.configs.fuzzer import MODULE_DEFAULTS, ConfigFuzzer, SamplingMethod, Status, Unkept
+from torch._dynamo import config as dynamo_config
+from torch._inductor import config as inductor_config
+
+from eqfuzz.run.configs.fuzzer import (
+    MODULE_DEFAULTS,
+    ConfigFuzzer,
+    SamplingMethod,
+    Status,
+    Unkept,
+    visualize_results,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
@@ -125,3 +135,45 @@ def test_dynamo_has_defaults_that_let_it_compile():
     config = {"specialize_int": True, "capture_scalar_outputs": False}
     assert fuzzer.reproduce_single(config).lookup(tuple(config)) is Status.FAILED_RUN_RETURN
     assert torch._dynamo.config.recompile_limit == 8
+
+
+REAL = [inductor_config, dynamo_config]
+
+
+@pytest.mark.parametrize("module", REAL)
+@pytest.mark.parametrize("method", SamplingMethod)
+def test_calls_of_the_documentation_work_on_the_real_options(tmp_path, module, method):
+    fuzzer = ConfigFuzzer(module, passing, seed=2, sm=method)
+    singles = fuzzer.fuzz_n_tuple(1, max_combinations=10_000)
+    assert singles.num_ran() > 40
+    results = fuzzer.fuzz_n_tuple(2, max_combinations=100)
+    assert results.num_ran() == 100
+    visualize_results(2, results, str(tmp_path / "results.html"))
+    page = (tmp_path / "results.html").read_text()
+    ran = [combo for combo in iter(results.keys()) if results.lookup(combo) is Status.PASSED]
+    pairs = [sorted(set(combo) - set(fuzzer.default)) for combo in ran]
+    assert page.count('class="passed"') == 2 * len(pairs)
+    assert fuzzer.bisect(num_attempts=3) == []
+    first, second = pairs[0]
+    assert len(fuzzer.reproduce([{first: getattr(module, first), second: getattr(module, second)}])) == 1
+
+
+@pytest.mark.parametrize("module", REAL)
+def test_state_of_the_real_options_is_saved_and_loaded(tmp_path, module):
+    name = "split_reductions" if module is inductor_config else "specialize_int"
+    value = not getattr(module, name)
+    fuzzer = ConfigFuzzer(module, lambda: lambda: getattr(module, name) is not value, seed=100)
+    failing = fuzzer.bisect(num_attempts=2, p=1.0)
+    assert failing == [{name: value}, {name: value}]
+    fuzzer.fuzz_n_tuple(1, max_combinations=1000)
+    fuzzer.save_state(str(tmp_path / "state.pkl"))
+    loaded = ConfigFuzzer(module, lambda: pytest.fail("run again"), seed=100)
+    loaded.load_state(str(tmp_path / "state.pkl"))
+    assert len(loaded.results.tried()) == len(fuzzer.results.tried()) > 40
+    assert loaded.results.of({name: value}) is Status.FAILED_RUN_RETURN
+    assert loaded.detailed_results.keys() == fuzzer.detailed_results.keys()
+
+
+def test_option_without_a_value_keeps_its_default():
+    fuzzer = ConfigFuzzer(fake, passing, seed=1, default={})
+    assert fuzzer.sample("e_int", "a type that torch does not know", 7) == 7
