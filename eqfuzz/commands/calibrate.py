@@ -41,6 +41,7 @@ from eqfuzz.run.messages.calibration_jobs import (
 )
 from eqfuzz.run.messages.seed_jobs import RunJob
 from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
 
 _DEPTH = 8
 _VARIANTS = 3
@@ -134,9 +135,12 @@ class _CalibrationJournal:
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         self._results: dict[str, Any] = dict(json.loads(line) for line in lines)
 
-    def get(self, key: str, make: Callable[[], Any]) -> Any:
+    def get(self, key: str, pool: Pool, make: Callable[[], Any]) -> Any:
+        """The result of ``make``, which uses ``pool``. Raises RunnerFailed where the pool was closed meanwhile."""
         if key not in self._results:
             result = make()
+            if pool.closing.is_set():
+                raise RunnerFailed("the pool was closed while it was used")
             with self._lock, self._file.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps([key, result]) + "\n")
                 self._results[key] = result
@@ -186,9 +190,9 @@ class Calibration:
                     measured = pool.ask(job).answer
                     return measured.table if measured is not None else None
 
-                return self.journal.get(key, recall)
+                return self.journal.get(key, pool, recall)
 
-            for number, (program, table) in enumerate(self._each(one, self.programs), 1):
+            for number, (program, table) in enumerate(self._each(pool, one, self.programs), 1):
                 self._emit_progress("recall", number, len(self.programs))
                 if table is None:
                     self.table.left_out.append(f"{program.name}: its process died")
@@ -222,16 +226,16 @@ class Calibration:
                 def observe(program: Program, name: str = name, pool: Pool = pool) -> Any:
                     return pool.ask(ObserveJob(program=program, seed=self.seed, file=self._file(name, program)))
 
-                list(self._each(observe, wanted))
+                list(self._each(pool, observe, wanted))
         with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=False) as pool:
 
             def compare(program: Program) -> Any:
                 files = {name: self._file(name, program) for name in CAPABILITIES}
                 existing = {n: file for n, file in files.items() if Path(file).exists()}
                 job = CompareRunsJob(program=program, seed=self.seed, files=existing)
-                return self.journal.get(key.format(program.name), lambda: _comparison(pool.ask(job).answer))
+                return self.journal.get(key.format(program.name), pool, lambda: _comparison(pool.ask(job).answer))
 
-            for number, (program, comparison) in enumerate(self._each(compare, self.programs), 1):
+            for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(CAPABILITY, number, len(self.programs))
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[CAPABILITY].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
@@ -244,9 +248,9 @@ class Calibration:
             def compare(program: Program) -> Any:
                 key = f"threads {program.name} {self.seed}"
                 job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
-                return self.journal.get(key, lambda: _comparison(pool.ask(job).answer))
+                return self.journal.get(key, pool, lambda: _comparison(pool.ask(job).answer))
 
-            for number, (program, comparison) in enumerate(self._each(compare, self.programs), 1):
+            for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(THREADS, number, len(self.programs))
                 verdicts = [Verdict.from_json(verdict) for verdict in comparison.get("verdicts", ())]
                 self.pairs[THREADS].add(program.name, verdicts, Counter(comparison.get("alarms", {})))
@@ -297,18 +301,23 @@ class Calibration:
                 return []
             job = job_of(program)
             key = f"{pairs.name} {program.name} {job.seed} {job.variants}"
-            return self.journal.get(key, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
+            return self.journal.get(key, pool, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
 
-        for program, records in self._each(one, programs):
+        for program, records in self._each(pool, one, programs):
             verdicts = [Verdict.from_json(record) for record in records]
             pairs.add(program.name, itertools.islice(verdicts, max(0, wanted - pairs.count)))
             self._emit_progress(pairs.name, pairs.count, wanted)
 
-    def _each(self, one: Callable[[Program], Any], programs: Sequence[Program]) -> Iterator[tuple[Program, Any]]:
-        """``one`` of every program, ``jobs`` at a time, in order."""
+    def _each(
+        self, pool: Pool, one: Callable[[Program], Any], programs: Sequence[Program]
+    ) -> Iterator[tuple[Program, Any]]:
+        """``one`` of every program, ``jobs`` at a time, in order. An interruption closes ``pool``, used by ``one``."""
         threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="measure")
         try:
             yield from zip(programs, threads.map(one, programs), strict=True)
+        except BaseException:
+            pool.close()
+            raise
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
 
