@@ -13,7 +13,7 @@ from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Json, StoredFinding
 from eqfuzz.events.campaign import CampaignBlocked, EpochCommitted, ItemEnded, ItemStarted, WorkerLost
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingReported, SeedDone, WorkerRestarted
+from eqfuzz.events.run import FindingReported, ForkServerRestarted, SeedDone
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
 
@@ -128,7 +128,7 @@ class CampaignMetrics:
                     self._curve.append(point)
                 case CampaignBlocked(cause=cause):
                     self._waiting = event if cause else None
-                case WorkerRestarted():
+                case ForkServerRestarted():
                     self._restarted += 1
                 case WorkerLost():
                     self._lost_workers += 1

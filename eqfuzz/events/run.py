@@ -181,7 +181,7 @@ class FindingReported(Event):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class WorkerRestarted(Event):
+class ForkServerRestarted(Event):
     """The fork server died and was restarted; the case of the seed runs again."""
 
     name: ClassVar[str] = "restart"

@@ -13,6 +13,7 @@ from eqfuzz.events.event import Handler
 from eqfuzz.events.run import (
     CellJudged,
     FindingReported,
+    ForkServerRestarted,
     LinesCovered,
     SeedDone,
     SeedInvalid,
@@ -20,7 +21,6 @@ from eqfuzz.events.run import (
     SeedStarted,
     SitesListed,
     VariantMade,
-    WorkerRestarted,
 )
 from eqfuzz.mutate.bucketing import BucketAssignment, Bucketer
 from eqfuzz.mutate.saved_variants import keep_variant, text_of_variant
@@ -245,7 +245,7 @@ class SeedRun:
                 case StageEntered():
                     stage = event
                 case JobRestarted():
-                    self.emit(WorkerRestarted(index=self.index, seed=self.name, detail=event.detail))
+                    self.emit(ForkServerRestarted(index=self.index, seed=self.name, detail=event.detail))
                 case ResourcesUsed():
                     self.timings, self.kernels, self.peak_mb = event.seconds, event.kernels, event.peak_mb
                 case ChildExit() if invalid is not None:  # only now: the process of a worker lives on

@@ -9,7 +9,7 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
 from eqfuzz.rewrite.site import NearMiss, Site
-from tests.rules.test_matching import HEADER, X, Y, assert_same, found_in, reasons_in, sites_in, variants
+from tests.rules.matching import HEADER, X, Y, assert_same, found_in, reasons_in, sites_in, variants
 
 
 def gradients(source: str, *operands: torch.Tensor) -> list[torch.Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.rules.test_matching import HEADER, X, reasons_in, sites_in, variants
+from tests.rules.matching import HEADER, X, reasons_in, sites_in, variants
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.site import NearMiss, Site, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
-from tests.rules.test_matching import assert_same
+from tests.rules.matching import assert_same
 
 X = torch.linspace(-2.0, 3.0, 24).reshape(6, 4)
 TABLES = {

@@ -14,7 +14,7 @@ from eqfuzz.rewrite.proof.proof import operands
 from eqfuzz.rewrite.rules.library import load_rules, shipped_rules
 from eqfuzz.rewrite.rules.rule import Rule, RuleError
 from eqfuzz.rewrite.rules.selection import select
-from tests.rules.test_matching import HEADER, X, reasons_in, sites_in, variants
+from tests.rules.matching import HEADER, X, reasons_in, sites_in, variants
 
 EQUATIONS = [r for r in select(shipped_rules(), "randomness/*") if not r.is_generator]
 

@@ -15,7 +15,7 @@ from eqfuzz.rewrite.rules.library import load_rules
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
-from tests.rules.test_matching import HEADER, X, Y, reasons_in, sites_in, texts, variants
+from tests.rules.matching import HEADER, X, Y, reasons_in, sites_in, texts, variants
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings import known_issues
-from tests.unit.cli.test_verbs import call
+from tests.unit.cli.in_process import call
 
 
 def raising(error):
@@ -44,7 +44,7 @@ def test_exceptions_have_exit_code_and_line(capsys, error, code, message):
 def test_unexpected_exception_has_traceback_file(capsys, tmp_path):
     assert exit_code_of(raising(ValueError("odd\nmore")), errors_in=tmp_path) == INTERNAL
     (file,) = (tmp_path / "errors").iterdir()
-    assert capsys.readouterr().err == f"eqfuzz: internal error: ValueError: odd (traceback in {file})\n"
+    assert capsys.readouterr().err == f"eqfuzz: internal error: ValueError: odd more (traceback in {file})\n"
     assert "ValueError: odd" in file.read_text()
 
 

@@ -10,7 +10,7 @@ from eqfuzz.triage.findings.buckets import Buckets
 from eqfuzz.triage.findings.folder import update_finding, write_folder
 from eqfuzz.triage.findings.severity import Severity
 from eqfuzz.triage.findings.stage import Blame
-from tests.unit.cli.test_verbs import call
+from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import finding_of
 
 PLAIN = finding_of()

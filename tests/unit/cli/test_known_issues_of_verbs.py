@@ -7,7 +7,7 @@ import pytest
 
 from eqfuzz.errors import UsageError
 from eqfuzz.triage.findings.known_issues import SHIPPED, USUAL
-from tests.unit.cli.test_verbs import call
+from tests.unit.cli.in_process import call
 
 VERBS = {
     "mutate": (["mutate", "seed.py"], "eqfuzz.mutate.run.run"),

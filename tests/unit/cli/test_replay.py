@@ -10,7 +10,7 @@ from eqfuzz.program.release import this_release
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import write_folder
-from tests.unit.cli.test_verbs import call
+from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
 MINIMUM, MAXIMUM = "values · Inductor, lowerings: minimum", "values · Inductor, lowerings: maximum"

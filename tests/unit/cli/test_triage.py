@@ -9,7 +9,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
 from eqfuzz.triage.findings.known_issues import read_known_issues
-from tests.unit.cli.test_verbs import call
+from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
 # Of no known issue in the shipped list.

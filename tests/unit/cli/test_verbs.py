@@ -8,19 +8,14 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import eqfuzz
 from eqfuzz.cli import doctor
-from eqfuzz.cli.app import app
 from eqfuzz.cli.options.values import BadOption, seconds_of
 from eqfuzz.torch_internals import contract
+from tests.unit.cli.in_process import call
 
 HEAVY = ("torch", "libcst", "numpy", "rich", "eqfuzz.campaign", "eqfuzz.rewrite")
-
-
-def call(*arguments: str):
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from eqfuzz.events.run import FindingReported, SeedDone, SeedInvalid
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.machine.junit import JUnitFile
 from tests.unit.report import sample_events as sample
-from tests.unit.triage.reproducer.test_reproducer import finding_of
+from tests.unit.triage.findings import finding_of
 
 
 def suite_of(path, *events):

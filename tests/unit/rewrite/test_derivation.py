@@ -9,7 +9,7 @@ from eqfuzz.rewrite.derivation import CannotRewrite, original, rederive
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.strategy import every, walk
-from tests.unit.rewrite.test_strategy import PROGRAM, SITES, run, study
+from tests.unit.rewrite.sample_program import PROGRAM, SITES, run, study
 
 RULES = {rule.name: rule for rule in shipped_rules()}
 START = original(PROGRAM)
