@@ -59,10 +59,18 @@ class Model(Table):
     program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
+USUAL_CONFIGS = ("inductor", "inductor-dynamic")
+"""Compile configurations of a campaign that names none."""
+
+
 class CampaignCompileSettings(CompileSettings):
     """How programs are compiled."""
 
-    configs: tuple[str, ...] = Field(default=("inductor", "inductor-dynamic"), description="compile configurations")
+    configs: tuple[str, ...] = Field(
+        default=(),
+        description="compile configurations; none: those of configs_from, else inductor, inductor-dynamic"
+        " and for seeds that name some theirs",
+    )
     configs_from: Path | None = Field(default=None, description="TOML file with more of them")
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 

@@ -85,7 +85,9 @@ def run_campaign(
                 store=store,
                 executor=executor,
                 executor_name=options.executor,
-                space=SearchSpace(sources, sorted({rule.family for rule in rules}), tuple(runner.configs)),
+                space=SearchSpace(
+                    sources, sorted({rule.family for rule in rules}), runner.configs, frozenset(runner.seed_configs)
+                ),
                 rules=len(rules),
                 check_oracle=check_oracle,
                 llm_source=llm_source,

@@ -58,6 +58,7 @@ from eqfuzz.cli.options.values import (
     known_issues_of,
     require_writable_file,
     seconds_of,
+    seed_configs_of,
     time_limit,
 )
 from eqfuzz.cli.run_reporting import report_run
@@ -134,6 +135,7 @@ def mutate(
         ),
         judging=OracleSettings(steps=steps, input_sets=input_sets),
         configs=configs,
+        seed_configs=seed_configs_of(config, configs_from),
         checks=checks,
         jobs=job_count(jobs),
         time=limit,

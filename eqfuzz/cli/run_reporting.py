@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 def report_run(
-    settings: Settings, run: Callable[[Handler], Summary], *, as_json: bool, quiet: bool, junit: Path | None = None
+    settings: Settings,
+    run: Callable[[Handler], Summary],
+    *,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool = False,
+    junit: Path | None = None,
 ) -> int:
     """The exit code of ``run``, whose events are reported and logged."""
     from eqfuzz.report.machine.json_lines import JsonLines
@@ -30,7 +36,9 @@ def report_run(
         report = JsonLines(sys.stdout)
     else:
         dry_run, diff = settings.dry_run, settings.diff
-        report = ConsoleReport(make_console(), quiet=quiet, dry_run=dry_run, diff=diff, time_budget=settings.time)
+        report = ConsoleReport(
+            make_console(), quiet=quiet, verbose=verbose, dry_run=dry_run, diff=diff, time_budget=settings.time
+        )
     file = JUnitFile(junit) if junit is not None else None
 
     def handle(event: Event) -> None:

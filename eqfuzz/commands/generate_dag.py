@@ -1,19 +1,26 @@
-"""Writes generated programs to a folder."""
+"""Writes generated programs to a folder, and compares them in eager and compiled."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import dataclasses
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from eqfuzz.events.event import Handler
-from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated
-from eqfuzz.generate.dag.generate import GeneratedProgram
-from eqfuzz.generate.dag.graph.graphviz import dot
+from eqfuzz.commands.artifacts import ARTIFACTS, note_status, write_artifacts
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated, ProgramsRun
+from eqfuzz.events.run import FindingReported, SeedDone, Summary
+from eqfuzz.generate.dag.generate import GeneratedProgram, Mixture, ProgramGenerator
 from eqfuzz.generate.dag.step_timer import StepTimer
+from eqfuzz.generate.dag.template import templates_named
+from eqfuzz.mutate.outcomes import SeedOutcome, SeedOutcomes
+from eqfuzz.mutate.run import run
+from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.run.configs.named import BUILT_IN, choose, open_to_seeds
+from eqfuzz.triage.findings.finding import Finding
 
 
 class ProgramSource(Protocol):
@@ -24,6 +31,11 @@ class ProgramSource(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all operators that it may use."""
+        ...
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """Names of the compile configurations that all its programs are for; empty: there are none such."""
         ...
 
 
@@ -57,7 +69,7 @@ def generate_programs(
                 file.write_text(program.source, encoding="utf-8")
             if artifacts:
                 with timer.step("artifacts"):
-                    write_artifacts(program, out / "artifacts" / program.name)
+                    write_artifacts(program, out / ARTIFACTS / program.name)
             uses.update(program.operators)
             count += 1
             operators = list(program.operators)
@@ -89,27 +101,99 @@ def generate_programs(
     return event
 
 
-def write_artifacts(program: GeneratedProgram, folder: Path) -> None:
-    """Write ``summary.txt``, ``operators.txt``, ``program.py``, ``graph.dot``, and with graphviz ``graph.svg``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    uses = Counter(program.operators)
-    inputs = [leaf for leaf in program.graph.leaves if leaf.kind == "input"]
-    lines = [
-        f"program    {program.name}",
-        f"template   {program.template}",
-        f"seed       {program.seed}",
-        f"inputs     {', '.join(str(leaf.value.spec) for leaf in inputs)}",
-        f"returns    {', '.join(str(value.spec) for value in program.graph.result.inputs)}",
-        f"operators  {len(program.operators)}, {len(uses)} different",
-    ]
-    (folder / "summary.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    listed = "".join(f"{name}\n" for name in program.operators)
-    (folder / "operators.txt").write_text(listed, encoding="utf-8")
-    (folder / "program.py").write_text(program.source, encoding="utf-8")
-    (folder / "graph.dot").write_text(dot(program.graph, program.name), encoding="utf-8")
-    if shutil.which("dot") is not None:
-        command = ["dot", "-Tsvg", str(folder / "graph.dot"), "-o", str(folder / "graph.svg")]
-        subprocess.run(command, check=True, capture_output=True)
+def run_programs(
+    programs: Sequence[ProgramGenerated], source: ProgramSource, template: str, settings: Settings, handler: Handler
+) -> Summary:
+    """Run ``programs`` as `eqfuzz.mutate.run.run` does; before its summary comes a `ProgramsRun`.
+
+    Where a program has artifacts, its outcome is noted in their summary.
+    """
+    outcomes = SeedOutcomes()
+
+    def handle(event: Event) -> None:
+        outcomes.count_event(event)
+        match event:
+            case SeedDone(index=index):
+                note_status(settings.out / ARTIFACTS / Path(programs[index].file).stem, outcomes.by_index[index])
+            case Summary():
+                handler(_programs_run(programs, source, template, outcomes.by_index))
+            case _:
+                pass
+        handler(event)
+
+    paths = tuple(Path(program.file) for program in programs)
+    return run(dataclasses.replace(settings, paths=paths), handle)
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """A program that was compared in eager and compiled; ``findings`` include known issues."""
+
+    program: GeneratedProgram
+    outcome: SeedOutcome
+    findings: tuple[Finding, ...]
+    summary: Summary
+
+
+def generate_and_compare(
+    seed: int,
+    template: str = "default",
+    *,
+    max_depth: int | None = None,
+    configs: Sequence[str] = (),
+    out: Path = Path("eqfuzz-out"),
+) -> Comparison:
+    """Generate the program of ``seed`` and compare it in eager and compiled; everything is written below ``out``.
+
+    ``template`` is a name, the path of a file, or ``mixed``; ``configs`` are names of compile configurations (default:
+    those of the template). Raises InvalidTemplate, NothingGenerated, ValueError for an unknown configuration, OSError,
+    and RunnerFailed when no process that imports torch can be started.
+    """
+    templates = templates_named(template)
+    generators = {name: ProgramGenerator(one, depth=max_depth) for name, one in templates.items()}
+    source = Mixture(generators) if len(generators) > 1 else next(iter(generators.values()))
+    program = source.generate(seed)
+    events: list[Event] = []
+    generate_programs(source, template, range(seed, seed + 1), out, events.append, artifacts=False, runs=True)
+    programs = [event for event in events if isinstance(event, ProgramGenerated)]
+    settings = Settings(
+        out=out,
+        seed=seed,
+        rewriting=RewriteSettings(strategy="none", variants=0),
+        configs=choose(configs, BUILT_IN),
+        seed_configs=open_to_seeds(configs, BUILT_IN),
+    )
+    outcomes = SeedOutcomes()
+    findings: list[Finding] = []
+
+    def handle(event: Event) -> None:
+        outcomes.count_event(event)
+        if isinstance(event, FindingReported):
+            findings.append(event.finding)
+
+    summary = run_programs(programs, source, template, settings, handle)
+    outcome = outcomes.by_index.get(0, SeedOutcome.UNDECIDED)  # interrupted, or an internal error of the summary
+    return Comparison(program, outcome, tuple(findings), summary)
+
+
+def _programs_run(
+    programs: Sequence[ProgramGenerated],
+    source: ProgramSource,
+    template: str,
+    outcomes: Mapping[int, SeedOutcome],
+) -> ProgramsRun:
+    valid = [programs[index] for index, one in sorted(outcomes.items()) if one is not SeedOutcome.INVALID]
+    uses = Counter(name for program in valid for name in program.operators)
+    seeds = {
+        str(outcome): sorted(programs[index].seed for index, one in outcomes.items() if one is outcome)
+        for outcome in SeedOutcome
+    }
+    return ProgramsRun(
+        template=template,
+        outcomes={outcome: members for outcome, members in seeds.items() if members},
+        operators=dict(uses.most_common()),
+        unused=sorted(set(source.names) - set(uses)),
+    )
 
 
 def seeds_of(seed: int | None, start: int, count: int) -> range:

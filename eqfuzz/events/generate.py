@@ -42,6 +42,20 @@ class GenerationEnded(Event):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ProgramsRun(Event):
+    """Programs were compared, all or up to an interruption: comes before the summary of their run."""
+
+    name: ClassVar[str] = "programs"
+
+    template: str
+    outcomes: dict[str, list[int]]
+    """Random seeds of the programs that were run to their end, by outcome."""
+    operators: dict[str, int]
+    """Number of uses in the programs that are valid, the most used first."""
+    unused: list[str]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class GenerationSummary(GenerationEnded):
     """The same as the last event of a call that runs none of the programs."""
 

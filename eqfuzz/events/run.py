@@ -113,7 +113,8 @@ class CellJudged(Event):
     seconds: float
     """Wall seconds."""
     compiled: dict[str, int] | None = None
-    """Number of Dynamo's graphs, graph breaks and recompilations; None if the child died before it reported them."""
+    """Number of Dynamo's graphs, those with unbacked symbols, graph breaks and recompilations; None if the child died
+    before it reported them."""
     erased: bool = False
     """Whether the compiler generated the same code as for an earlier cell of the seed."""
 
@@ -290,3 +291,7 @@ class Summary(Event):
     """Seeds that were not completed, because the run ended before."""
     severities: dict[str, int] = dataclasses.field(default_factory=dict)
     """Number of ``findings`` by severity, the highest first."""
+    outcomes: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Number of seeds that were run to their end, by outcome (``eqfuzz.mutate.outcomes``)."""
+    compiled: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Sums of ``CellJudged.compiled``."""

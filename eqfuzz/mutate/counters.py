@@ -16,6 +16,7 @@ from eqfuzz.events.run import (
     Summary,
 )
 from eqfuzz.mutate.invalid_seeds import InvalidSeeds
+from eqfuzz.mutate.outcomes import SeedOutcomes
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
 
@@ -29,6 +30,7 @@ class SeedCounters:
         self.cells = 0
         self.erased = 0
         self.cell_verdicts: collections.Counter[str] = collections.Counter()
+        self.compiled: collections.Counter[str] = collections.Counter()
         self.peak_mb = 0
         """MiB held by the largest process."""
 
@@ -41,6 +43,7 @@ class SeedCounters:
                 self.cells += 1
                 self.erased += event.erased
                 self.cell_verdicts[str(event.verdict.kind)] += 1
+                self.compiled.update(event.compiled or {})
             case SeedDone(peak_mb=peak_mb):
                 self.peak_mb = max(self.peak_mb, peak_mb)
             case _:
@@ -53,6 +56,7 @@ class RunCounters(SeedCounters):
     def __init__(self) -> None:
         super().__init__()
         self.seeds = 0
+        self.outcomes = SeedOutcomes()
         self.invalid = InvalidSeeds()
         self.verdicts: collections.Counter[str] = collections.Counter()
         self.flaky: collections.Counter[str] = collections.Counter()
@@ -66,6 +70,7 @@ class RunCounters(SeedCounters):
 
     def count_event(self, event: Event) -> None:
         super().count_event(event)
+        self.outcomes.count_event(event)
         match event:
             case SeedStarted():
                 self.seeds += 1
@@ -134,4 +139,6 @@ class RunCounters(SeedCounters):
             gone=sorted(self.gone),
             invalid_reasons=self.invalid.reasons(),
             severities=counted(self.findings.values()),
+            outcomes=self.outcomes.counts(),
+            compiled=dict(self.compiled),
         )

@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from eqfuzz.program.provenance import UNKNOWN, Provenance
+from eqfuzz.program.provenance import UNKNOWN, Provenance, provenance_of, split_provenance
 
 _SEED, _RULES = "# A variant of ", "# Rewritten by "
-_UNTRUSTED = Provenance(UNKNOWN).header()
 
 
 def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> Path:
@@ -23,15 +22,18 @@ def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, 
 def text_of_variant(seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> str:
     """``source`` as a seed file, with a header that names the seed and the rules.
 
-    A variant of an ``untrusted`` seed is marked as untrusted.
+    The provenance of the seed stays at the top; a variant of an ``untrusted`` seed is marked as untrusted.
     """
-    head = _UNTRUSTED if untrusted else ""
-    return f"{head}{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{source}"
+    block, rest = split_provenance(source)
+    if untrusted:
+        provenance = provenance_of(source)
+        block, rest = Provenance(UNKNOWN, configs=provenance.configs if provenance else ()).header(), source
+    return f"{block}{_SEED}{seed}\n{_RULES}{', '.join(rules)}\n{rest}"
 
 
 def kept_rules(path: Path) -> list[str]:
     """The rules in the header of the saved variant at ``path``; none for other seeds."""
-    text = path.read_text(encoding="utf-8").removeprefix(_UNTRUSTED)
+    _, text = split_provenance(path.read_text(encoding="utf-8"))
     first, second, *_ = [*text.split("\n", 2), "", ""]
     if not (first.startswith(_SEED) and second.startswith(_RULES)):
         return []

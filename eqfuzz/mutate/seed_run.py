@@ -29,7 +29,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, one_thread
+from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, choose, one_thread
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
@@ -166,7 +166,7 @@ class SeedRun:
 
     def _job(self, program: Program) -> RunJob:
         settings = self.settings
-        configs = tuple(c for c in settings.configs if self._is_left(c))
+        configs = tuple(c for c in self._configs(program) if self._is_left(c))
         own = [config for config in self._of_original(program, configs) if self._is_left(config)]
         return RunJob(
             program=program,
@@ -191,6 +191,16 @@ class SeedRun:
             signals=settings.signals,
             traced=settings.traced,
         )
+
+    def _configs(self, program: Program) -> tuple[Config, ...]:
+        """The configurations of the settings, or those that the seed names. Raises InvalidSeed for an unknown one."""
+        offered = self.settings.seed_configs
+        if not offered or not program.configs:
+            return self.settings.configs
+        try:
+            return choose(program.configs, offered)
+        except ValueError as error:
+            raise InvalidSeed(self.name, f"the block `# /// eqfuzz`: {error}", 1) from None
 
     def _is_left(self, config: Config) -> bool:
         return (self.name, config.name) not in self.settings.judged

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 import pydantic
@@ -81,6 +83,8 @@ class Settings:
     compiling: CompileSettings = DEFAULT_COMPILING
     judging: OracleSettings = DEFAULT_JUDGING
     configs: tuple[Config, ...] = (DEFAULT_CONFIG,)
+    seed_configs: Mapping[str, Config] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    """Configurations by name that a seed may name in place of ``configs``; empty where the user named some."""
     checks: tuple[str, ...] = DEFAULT_CHECKS
     """Names of the checks, from ``eqfuzz.oracle.compare.checks``."""
     known_issues: tuple[Path, ...] = (SHIPPED,)

@@ -44,7 +44,8 @@ def recognise(source: str, name: str) -> Program:
     except InvalidProvenance as error:
         raise InvalidSeed(name, str(error), 1) from None
     program = _recognise(source, name)
-    program = dataclasses.replace(program, untrusted=provenance is not None and provenance.untrusted)
+    if provenance is not None:
+        program = dataclasses.replace(program, untrusted=provenance.untrusted, configs=provenance.configs)
     require_allowed(program)
     return program
 

@@ -35,7 +35,8 @@ class Program:
     ``source`` keeps the line numbers of the file it came from: statements that must not run are blanked.
     ``construct`` is an expression that gives the callable (``"program"``, ``"Model()"``) and ``inputs`` one that
     gives the arguments, both evaluated in the module's namespace; ``rng`` is in scope of ``inputs``.
-    ``untrusted`` programs run in the sandbox.
+    ``untrusted`` programs run in the sandbox. ``configs`` are names of the compile configurations that it is for, of
+    which the usual ones take the place where it has none.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Program:
     construct: str
     inputs: str
     untrusted: bool = False
+    configs: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -66,4 +68,5 @@ class Program:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Program:
-        return cls(**{**data, "format": SeedFormat(data["format"])})
+        values = {**data, "format": SeedFormat(data["format"]), "configs": tuple(data.get("configs", ()))}
+        return cls(**values)

@@ -6,6 +6,8 @@
     # dollars = 0.0004
     # ///
 
+``configs = "inductor-scalar-outputs"`` names the compile configurations that the seed is for, separated by commas.
+
 A file without the block belongs to the user. Seeds of language models, and variants of seeds that ran as untrusted
 (``unknown``), are untrusted: they run in the sandbox.
 """
@@ -21,6 +23,7 @@ from types import MappingProxyType
 from eqfuzz.program.toml_values import toml_value
 
 LLM = "llm"
+TEMPLATE = "template"
 UNKNOWN = "unknown"
 UNTRUSTED_SOURCES = frozenset({LLM, UNKNOWN})
 
@@ -28,15 +31,19 @@ _BLOCK = re.compile(r"\A(?:#!.*\n)?# /// eqfuzz\n(?P<lines>(?:#(?: .*)?\n)*?)# /
 
 
 class InvalidProvenance(ValueError):
-    """The block at the top of a seed is not TOML or does not name its source; ``str()`` is one line."""
+    """The block at the top of a seed is not TOML, or what it says cannot be used; ``str()`` is one line."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Provenance:
-    """``source`` says who wrote the seed (``llm``, ``person``, ``onnx``, …); ``details`` are whatever else is known."""
+    """``source`` says who wrote the seed (``llm``, ``person``, ``onnx``, …); ``details`` are whatever else is known.
+
+    ``configs`` are names of the compile configurations that it is for; empty: the usual ones.
+    """
 
     source: str
     details: Mapping[str, str | int | float | bool] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
+    configs: tuple[str, ...] = ()
 
     @property
     def untrusted(self) -> bool:
@@ -45,7 +52,8 @@ class Provenance:
 
     def header(self) -> str:
         """The block of comments, which ends with a newline."""
-        fields = {"source": self.source, **self.details}
+        configs = {"configs": ",".join(self.configs)} if self.configs else {}
+        fields = {"source": self.source, **configs, **self.details}
         lines = (f"# {key} = {toml_value(value)}\n" for key, value in fields.items())
         return "".join(["# /// eqfuzz\n", *lines, "# ///\n"])
 
@@ -63,4 +71,13 @@ def provenance_of(text: str) -> Provenance | None:
     source = fields.pop("source", None)
     if not isinstance(source, str):
         raise InvalidProvenance('the block `# /// eqfuzz` does not say `source = "..."`')
-    return Provenance(source, fields)
+    configs = fields.pop("configs", "")
+    if not isinstance(configs, str):
+        raise InvalidProvenance('the block `# /// eqfuzz` has no text as configs: write `configs = "NAME,NAME"`')
+    return Provenance(source, fields, tuple(name.strip() for name in configs.split(",") if name.strip()))
+
+
+def split_provenance(text: str) -> tuple[str, str]:
+    """The block of comments at the top of a seed, empty where it has none, and the rest of its ``text``."""
+    match = _BLOCK.match(text)
+    return (text[: match.end()], text[match.end() :]) if match else ("", text)

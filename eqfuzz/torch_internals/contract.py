@@ -60,6 +60,11 @@ _DYNAMO = (
     PrivateName("torch._dynamo.utils:get_compilation_metrics", "counts recompilations"),
     PrivateName("torch._dynamo.utils:clear_compilation_metrics", "counts the recompilations of one cell"),
     PrivateName("torch._dynamo.utils:CompilationMetrics.compile_id", "counts recompilations"),
+    PrivateName(
+        "torch._dynamo.output_graph:OutputGraph.call_user_compiler",
+        "counts graphs with unbacked symbols",
+        parameters=("gm",),
+    ),
     PrivateName("torch._dynamo.trace_rules:add", "keeps the tracer of lines out of compiled programs"),
     PrivateName(
         "torch._dynamo.utils:same",

@@ -19,13 +19,38 @@ def forget_compiled_code() -> None:
     torch._dynamo.utils.clear_compilation_metrics()
 
 
+@functools.cache
+def count_unbacked_graphs() -> None:
+    """From now on, Dynamo counts among its statistics the graphs with unbacked symbols that it has compiled."""
+    from torch._dynamo.output_graph import OutputGraph
+    from torch._dynamo.utils import counters
+
+    before = OutputGraph.call_user_compiler
+
+    @functools.wraps(before)
+    def call_user_compiler(self: Any, gm: torch.fx.GraphModule, *args: Any) -> Any:
+        unbacked = any(node.meta.get("unbacked_bindings") for node in gm.graph.nodes)
+        compiled = before(self, gm, *args)
+        counters["stats"][_UNBACKED] += unbacked
+        return compiled
+
+    OutputGraph.call_user_compiler = call_user_compiler  # type: ignore[method-assign]
+
+
+_UNBACKED = "unbacked_graphs"
+
+
 def compilations() -> dict[str, int]:
-    """Counts since the last reset: graphs, graph breaks, frames recompiled after a guard failed."""
+    """Counts since the last reset: graphs, graph breaks, frames recompiled after a guard failed.
+
+    Where ``count_unbacked_graphs`` was called, also graphs with unbacked symbols: sizes and numbers that data decide.
+    """
     from torch._dynamo.utils import counters, get_compilation_metrics
 
     attempts = [str(metrics.compile_id or "") for metrics in get_compilation_metrics()]
     return {
         "graphs": counters["stats"]["unique_graphs"],
+        "unbacked_graphs": counters["stats"][_UNBACKED],
         "graph_breaks": sum(counters["graph_break"].values()),
         "recompiles": sum(not attempt.endswith("/0") for attempt in set(attempts) if "/" in attempt),
     }

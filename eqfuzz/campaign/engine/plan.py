@@ -13,6 +13,7 @@ from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.outcome import Symptom
 from eqfuzz.campaign.store.records import Item, ItemOptions
 from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 
 FIRST_EPOCH = 4
 """Largest number of seeds of the first epoch: a new campaign learns early."""
@@ -34,6 +35,17 @@ class SearchSpace:
     """Families of rules."""
     configs: Sequence[str]
     """Names of compile configurations."""
+    seed_configs: frozenset[str] = frozenset()
+    """Names of those that a seed may name for itself."""
+
+    def configs_of(self, seed: str) -> Sequence[str]:
+        """Names of the configurations that the seed of this text is compiled under one of."""
+        try:
+            provenance = provenance_of(seed)
+        except InvalidProvenance:  # of an invalid seed, which its item reports
+            provenance = None
+        named = provenance.configs if provenance is not None else ()
+        return [name for name in named if name in self.seed_configs] or self.configs
 
 
 def plan_epoch(
@@ -76,7 +88,7 @@ def plan_epoch(
         else:
             break
         times[seed.name] += 1
-        config = _ranked(feedback.enabled, bandit, "config", space.configs, rng)[0]
+        config = _ranked(feedback.enabled, bandit, "config", space.configs_of(seed.text), rng)[0]
         favoured = bandit.rank("rules", space.families, rng)[:FAVOURED] if feedback.enabled else []
         digest = put_program(seed.text)
         options = ItemOptions(

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from eqfuzz.campaign.configuration import Configuration
+from eqfuzz.campaign.configuration import USUAL_CONFIGS, Configuration
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.event import Event, Handler
@@ -17,7 +17,7 @@ from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
-from eqfuzz.run.configs.named import choose, known_configs
+from eqfuzz.run.configs.named import choose, known_configs, open_to_seeds
 from eqfuzz.run.protocol import RunnerFailed
 
 
@@ -71,8 +71,14 @@ class ItemRunner:
 
     def __init__(self, configuration: Configuration, rules: Sequence[str], out: Path, jobs: int) -> None:
         compiling, judging = configuration.compiling, configuration.judging
-        configs = choose(compiling.configs, known_configs(compiling.configs_from))
-        self.configs = {config.name: config for config in configs}
+        known = known_configs(compiling.configs_from)
+        self.seed_configs = open_to_seeds(compiling.configs, known)
+        """Those that a seed may name for itself."""
+        self.configs = tuple(
+            config.name for config in choose(USUAL_CONFIGS if self.seed_configs else compiling.configs, known)
+        )
+        """Names of the configurations of all other seeds."""
+        self._known = known
         settings = Settings(
             out=out,
             jobs=jobs,
@@ -97,7 +103,7 @@ class ItemRunner:
             self.seeds.settings,
             seed=options.seed,
             favoured=options.favoured,
-            configs=choose(options.configs, self.configs),
+            configs=choose(options.configs, self._known),
             traced=options.traced,
             met=frozenset(options.met),
         )

@@ -42,14 +42,23 @@ from eqfuzz.cli.options.generating import (
     ThenRun,
     Verbose,
 )
-from eqfuzz.cli.options.values import BadOption, configs_of, job_count, known_issues_of, split_names, time_limit
+from eqfuzz.cli.options.values import (
+    BadOption,
+    configs_of,
+    job_count,
+    known_issues_of,
+    seed_configs_of,
+    split_names,
+    time_limit,
+    value_of,
+)
 from eqfuzz.cli.run_reporting import report_run
 from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
     from eqfuzz.commands.generate_dag import ProgramSource
     from eqfuzz.events.event import Event
-    from eqfuzz.events.generate import GenerationEnded
+    from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
     from eqfuzz.mutate.settings import Settings
     from eqfuzz.run.configs.named import Config
 
@@ -102,17 +111,14 @@ def dag(
             raise BadOption(option, "it is about comparing, so it goes with --run")
     folder = out or OUT
     source, name = _source(template, max_depth, supported_ops, op_weights, operators_from or [])
-    settings = (
-        _settings(
-            folder,
-            processes,
-            time_limit(time),
-            configs_of(config, configs_from),
-            known_issues_of(known_issues, no_known_issues),
+    settings: Settings | None = None
+    if run:
+        settings = dataclasses.replace(
+            _settings(folder, processes, time_limit(time)),
+            configs=_configs(source, config, configs_from),
+            seed_configs=seed_configs_of(config, configs_from),
+            known_issues=known_issues_of(known_issues, no_known_issues),
         )
-        if run
-        else None
-    )
     seeds = seeds_of(seed, start or 0, count or 1)
     as_json = format is OutputFormat.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
@@ -149,21 +155,21 @@ class _DagGeneration:
             report = JsonLines(sys.stdout)
         else:
             report = GenerationReport(make_console(), self.template, self.seeds, quiet=self.quiet, verbose=self.verbose)
-        files: list[Path] = []
+        programs: list[ProgramGenerated] = []
 
         def handle(event: Event) -> None:
             logs.log_event(event)
             if isinstance(event, ProgramGenerated):
-                files.append(Path(event.file))
+                programs.append(event)
             report.handle(event)
 
         with report:
             ended = self._generate(handle)
         if isinstance(report, GenerationReport):
             report.close()
-        if ended.interrupted or self.settings is None or not files:
+        if ended.interrupted or self.settings is None or not programs:
             return code_of(interrupted=ended.interrupted, findings=False)
-        return self._compare(self.settings, files)
+        return self._compare(self.settings, programs)
 
     def _generate(self, handle: Callable[[Event], None]) -> GenerationEnded:
         """The last event. Raises UsageError."""
@@ -188,11 +194,17 @@ class _DagGeneration:
         except (NothingGenerated, InvalidOperators) as error:
             raise UsageError(str(error)) from None
 
-    def _compare(self, settings: Settings, files: list[Path]) -> int:
-        from eqfuzz.mutate.run import run
+    def _compare(self, settings: Settings, programs: list[ProgramGenerated]) -> int:
+        from eqfuzz.commands.generate_dag import run_programs
 
-        settings = dataclasses.replace(settings, paths=tuple(files), seed=self.seeds.start)
-        return report_run(settings, lambda handler: run(settings, handler), as_json=self.as_json, quiet=self.quiet)
+        settings = dataclasses.replace(settings, seed=self.seeds.start)
+        return report_run(
+            settings,
+            lambda handler: run_programs(programs, self.source, self.template, settings, handler),
+            as_json=self.as_json,
+            quiet=self.quiet,
+            verbose=self.verbose,
+        )
 
 
 def _print_one(source: ProgramSource, seed: int, *, as_json: bool) -> int:
@@ -276,21 +288,23 @@ def _operators(text: str, names: set[str], option: str) -> dict[str, float | Non
     return weights
 
 
-def _settings(
-    out: Path,
-    processes: int | None,
-    limit: float | None,
-    configs: tuple[Config, ...],
-    known_issues: tuple[Path, ...],
-) -> Settings:
+def _settings(out: Path, processes: int | None, limit: float | None) -> Settings:
     from eqfuzz.mutate.settings import RewriteSettings, Settings
 
     return Settings(
-        paths=(),
         out=out,
         rewriting=RewriteSettings(strategy="none", variants=0),
         jobs=processes or max(1, round(job_count(None) * 0.75)),
         time=limit,
-        configs=configs,
-        known_issues=known_issues,
     )
+
+
+def _configs(source: ProgramSource, names: list[str] | None, file: Path | None) -> tuple[Config, ...]:
+    """The configurations that the user chose, else those that all programs are for. Raises BadOption."""
+    from eqfuzz.run.configs.named import choose
+
+    offered = seed_configs_of(names, file)
+    if not (offered and source.configs):
+        return configs_of(names, file)
+    with value_of("--template"):
+        return choose(source.configs, offered)

@@ -77,6 +77,14 @@ def configs_of(names: Sequence[str] | None, file: Path | None = None) -> tuple[C
         return choose(split_names(names), configs)
 
 
+def seed_configs_of(names: Sequence[str] | None, file: Path | None = None) -> dict[str, Config]:
+    """The configurations that a seed may name for itself: none where the user chose some. Raises BadOption."""
+    from eqfuzz.run.configs.named import known_configs, open_to_seeds
+
+    with value_of("--configs-from"):
+        return open_to_seeds(split_names(names), known_configs(file))
+
+
 def checks_of(added: Sequence[str] | None, removed: Sequence[str] | None) -> tuple[str, ...]:
     """The default checks with those of ``--check`` and without those of ``--no-check``. Raises BadOption."""
     from eqfuzz.oracle.compare.checks import choose_checks, require_checks

@@ -15,11 +15,13 @@ from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph.code import code
 from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value
-from eqfuzz.generate.dag.graph.liveness import pruned
+from eqfuzz.generate.dag.graph.liveness import makes, pruned, reads
 from eqfuzz.generate.dag.step_timer import StepTimer
 from eqfuzz.generate.dag.template import MIXED, ProgramTemplate
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, UnsatisfiableSpec
+from eqfuzz.generate.dag.values.random_spec import random_spec
+from eqfuzz.generate.dag.values.spec import DIM_LEAST, DIM_MOST, Spec, UnsatisfiableSpec
+from eqfuzz.program.provenance import TEMPLATE, Provenance
 
 _ATTEMPTS = 50
 _ATTEMPTS_WITH_TURN = 10
@@ -41,6 +43,8 @@ class GeneratedProgram:
     template: str
     source: str
     graph: Graph
+    max_depth: int
+    """The maximum length of a chain of operators for one result."""
     timings: Mapping[str, float] = dataclasses.field(default_factory=dict, compare=False)
     """Seconds by step: ``specs`` (of the results), ``graph``, ``code``."""
 
@@ -79,11 +83,19 @@ class ProgramGenerator:
         factors = {declared_name(name, self.every): factor for name, factor in (weights or {}).items()}
         self.catalogue = Catalogue(declared, STRUCTURES, template, only=chosen, weights=factors)
         self._depth = depth or template.depth
+        members = map(self.catalogue.member, self.catalogue.weights)
+        self._makes_tensors = any(member.ranks[-1] >= 0 for member in members)
+        self._header = Provenance(TEMPLATE, configs=template.configs).header() if template.configs else ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The operators that programs may use, sorted."""
         return tuple(sorted(self.catalogue.weights))
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """Names of the compile configurations that its programs are for; empty: the usual ones."""
+        return self.template.configs
 
     def generate(self, seed: int) -> GeneratedProgram:
         """The program of ``seed``. Raises NothingGenerated, and InvalidOperators for errors in a user's operator."""
@@ -98,8 +110,8 @@ class ProgramGenerator:
                 continue
             title = f"Made by eqfuzz {__version__}: template {self.template.name}, seed {seed}."
             with timer.step("code"):
-                text = code(graph, draw, title)
-            return GeneratedProgram(seed, self.template.name, text, graph, timer.seconds)
+                text = self._header + code(graph, draw, title)
+            return GeneratedProgram(seed, self.template.name, text, graph, self._depth, timer.seconds)
         raise NothingGenerated(f"template {self.template.name}, seed {seed}: its operators make no program")
 
     def graph(self, draw: Draw, turn: int | None = None, timer: StepTimer | None = None) -> Graph:
@@ -126,13 +138,37 @@ class ProgramGenerator:
                 if number:
                     continue
                 raise
+        return self._finished(builder, draw, _result_expression(draw, results, self.template))
+
+    def spec(self, draw: Draw) -> Spec:
+        """A random spec, by the weights of the template."""
+        return random_spec(draw, self.template, self.template.dtypes, range(6), [])
+
+    def graph_of(self, spec: Spec, draw: Draw) -> Graph:
+        """A graph whose only result meets ``spec``. Raises NothingGenerated where the operators cannot make one."""
+        for _ in range(_ATTEMPTS):
+            budget = draw.integer(min(4, self.template.nodes), self.template.nodes)
+            builder = Builder(draw, self.catalogue, self.template, budget, build_structure)
+            try:
+                result = builder.produce(spec, draw.integer(min(2, self._depth), self._depth))
+                return self._finished(builder, draw, Expr("{0}", (result,)))
+            except UnsatisfiableSpec:
+                continue
+        raise NothingGenerated(f"template {self.template.name}: its operators make no {spec}")
+
+    def _finished(self, builder: Builder, draw: Draw, result: Expr) -> Graph:
+        """The graph of what was built, without dead code.
+
+        Raises UnsatisfiableSpec where it has no operator, and where it has no tensor though operators make some.
+        """
         dims = {name: (int(dim), draw.choice(_OTHER_SIZES)) for name, dim in builder.dims.items()}
-        result = _result_expression(draw, results, self.template)
         written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
         builder.block.statements = pruned(builder.block, result, written)
         graph = Graph(builder.leaves, builder.layers, builder.block, result, self.template.preamble, dims)
         if not graph.operators:
             raise UnsatisfiableSpec("a program without an operator")
+        if self._makes_tensors and not _has_tensor(graph):
+            raise UnsatisfiableSpec("a program without a tensor")
         return graph
 
 
@@ -147,10 +183,21 @@ class Mixture:
         """The operators that programs of any of the templates may use, sorted."""
         return tuple(sorted({name for one in self.generators.values() for name in one.names}))
 
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """None: each program names those of its template."""
+        return ()
+
     def generate(self, seed: int) -> GeneratedProgram:
         """The program of ``seed``."""
         rng = random.Random(f"eqfuzz dag {MIXED} {seed}")
         return self.generators[rng.choice(sorted(self.generators))].generate(seed)
+
+
+def _has_tensor(graph: Graph) -> bool:
+    """Whether the program reads or computes a tensor."""
+    statements = graph.block.statements
+    return any(value.spec.size is not None for value in (*reads(statements), *makes(statements), *graph.result.read))
 
 
 def _turn(turn: int | None, number: int) -> int | None:

@@ -45,6 +45,7 @@ class ProgramTemplate(pydantic.BaseModel):
     - ``mutates_inputs``: whether inputs may be written to.
     - ``inputs``, ``outputs``, ``depth``, ``nodes``: approximate maxima.
     - ``preamble``: lines of code before the program.
+    - ``configs``: names of the compile configurations that its programs are for, used when the user names none.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -82,6 +83,7 @@ class ProgramTemplate(pydantic.BaseModel):
     depth: int = pydantic.Field(7, ge=1, le=20)
     nodes: int = pydantic.Field(24, ge=1, le=400)
     preamble: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
 
     @pydantic.field_validator("dtypes", "profiles", "layouts")
     @classmethod

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
+from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated, ProgramsRun
+from eqfuzz.mutate.outcomes import SeedOutcome
 from eqfuzz.report.formatting import count, duration
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
@@ -20,6 +21,9 @@ SHOWN = 30
 """Number of operators listed; ``--verbose`` lists all."""
 
 UNUSED_SHOWN = 12
+
+MANY_PROGRAMS = 500
+"""Number of programs from which on operators that none uses are named."""
 
 
 class GenerationReport(LiveReport):
@@ -50,13 +54,12 @@ class GenerationReport(LiveReport):
         return self
 
     def close(self) -> None:
-        """Print how often each operator was used, and the totals."""
+        """Print the totals, and how often each operator was used unless the programs will be run."""
         event = self._generation
         if event is None:
             return
-        if not self._quiet and event.operators:
-            self._console.print()
-            print_table(self._console, _distribution(event, everything=self._verbose))
+        if not self._quiet and isinstance(event, GenerationSummary):
+            _print_distribution(self._console, event.operators, event.unused, "used", everything=self._verbose)
         seeds = _seeds(range(event.start, event.start + event.count))
         rate = f"{event.programs / event.seconds:,.0f} a second" if event.seconds else ""
         parts = [
@@ -68,7 +71,7 @@ class GenerationReport(LiveReport):
             f"in {event.out}/programs",
         ]
         self._console.print(Text("  ·  ".join(parts)), soft_wrap=True)
-        if event.unused and event.programs >= 500:
+        if event.unused and event.programs >= MANY_PROGRAMS:
             more = f" and {len(event.unused) - UNUSED_SHOWN} more" if len(event.unused) > UNUSED_SHOWN else ""
             unused = f"never used: {', '.join(event.unused[:UNUSED_SHOWN])}{more}"
             self._console.print(Text(unused, style="yellow"), soft_wrap=True)
@@ -88,17 +91,42 @@ def _seeds(seeds: range) -> str:
     return f"seed {seeds.start}" if len(seeds) == 1 else f"seeds {seeds.start} to {seeds.stop - 1}"
 
 
-def _distribution(event: GenerationEnded, *, everything: bool) -> Table:
-    total = sum(event.operators.values())
-    table = plain_table("Operators used", f"{len(event.operators)} of {len(event.operators) + len(event.unused)}")
+def print_programs_run(console: Console, event: ProgramsRun, *, everything: bool) -> None:
+    """How often each operator was used in valid programs, and the seeds of those that failed or were not decided."""
+    _print_distribution(console, event.operators, event.unused, "run", everything=everything)
+    for outcome, style in _LISTED.items():
+        seeds = event.outcomes.get(outcome)
+        if seeds:
+            text = f"{outcome}: {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+            console.print(Text(text, style=style), soft_wrap=True)
+
+
+_LISTED = {
+    SeedOutcome.UNDECIDED: "yellow",
+    SeedOutcome.INVALID: "yellow",
+    SeedOutcome.IGNORED: "yellow",
+    SeedOutcome.FAILED: "bold red",
+}
+
+
+def _print_distribution(
+    console: Console, operators: Mapping[str, int], unused: Sequence[str], verb: str, *, everything: bool
+) -> None:
+    if not operators:
+        return
+    total = sum(operators.values())
+    amount = f"{len(operators):,} of {len(operators) + len(unused):,}, {count(total, 'use')}"
+    table = plain_table(f"Operators {verb}", amount)
     table.add_column("operator", no_wrap=True)
-    table.add_column("uses", justify="right")
-    table.add_column("share", justify="right")
-    listed = list(event.operators.items())
+    table.add_column("uses", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    listed = list(operators.items())
     for name, uses in listed if everything else listed[:SHOWN]:
         table.add_row(Text(name), f"{uses:,}", f"{uses / total:.1%}")
     rest = [] if everything else listed[SHOWN:]
     if rest:
         uses = sum(uses for _, uses in rest)
         table.add_row(Text(count(len(rest), "more operator"), style="dim"), f"{uses:,}", f"{uses / total:.1%}")
-    return table
+    console.print()
+    print_table(console, table)
+    console.print()

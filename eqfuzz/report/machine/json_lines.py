@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from eqfuzz.events.event import Event
+from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
 from eqfuzz.events.speed import SeedTimed
@@ -41,7 +42,7 @@ class JsonLines:
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""
         index = getattr(event, "index", None)
-        if isinstance(event, Summary | CheckSummary):
+        if isinstance(event, Summary | CheckSummary | ProgramsRun):
             self.flush()
             self._write(event)
         elif index is None:

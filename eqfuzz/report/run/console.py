@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.events.event import Event
+from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.run import (
     CellJudged,
     FindingReported,
@@ -21,7 +22,8 @@ from eqfuzz.events.run import (
 )
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.oracle.compare.verdict import VerdictKind
-from eqfuzz.report.formatting import count, named_versions, printable
+from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.generate.dag import print_programs_run
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
@@ -36,7 +38,7 @@ class ConsoleReport(LiveReport):
     """Handles the events of a run; draws while it is open as a context manager.
 
     ``quiet``: one line per finding and the totals, nothing else. ``dry_run``: one line per seed; with ``diff`` its
-    sites and variants.
+    sites and variants. ``verbose``: one line per seed that is done, with its outcome.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class ConsoleReport(LiveReport):
         quiet: bool = False,
         dry_run: bool = False,
         diff: bool = False,
+        verbose: bool = False,
         time_budget: float | None = None,
         every: float = LINE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
@@ -53,12 +56,14 @@ class ConsoleReport(LiveReport):
         self.console = console
         self._quiet = quiet
         self._dry_run = dry_run
+        self._verbose = verbose
         self._progress = RunProgress(time_budget, clock)
         self._renderer = LiveRenderer(console, self._progress, every)
         self._rewrites = RewritesBySeed(console) if diff and not quiet else None
         self._out = ""
         self._findings: list[FindingReported] = []
         self._notable: list[CellJudged] = []
+        self._programs: ProgramsRun | None = None
 
     def __enter__(self) -> ConsoleReport:
         if not self._quiet:
@@ -79,12 +84,17 @@ class ConsoleReport(LiveReport):
                 self._rewrites.take(event)
             case SeedDone(index=index) if self._rewrites is not None:
                 self._rewrites.show(index)
+            case SeedDone(index=index, seed=seed, seconds=seconds) if self._verbose and not self._quiet:
+                text = f"{self._progress.outcome(index)}  {seed}  {duration(seconds)}"
+                self._print_line(printable(text), "")
             case SeedRewritten() if self._dry_run and not self._quiet and self._rewrites is None:
                 self._print_rewritten(event)
             case CellJudged(verdict=verdict) if verdict.kind in NOTABLE:
                 self._notable.append(event)
             case FindingReported():
                 self._find(event)
+            case ProgramsRun():
+                self._programs = event
             case Summary():
                 self._close(event)
             case _:
@@ -127,6 +137,8 @@ class ConsoleReport(LiveReport):
             print_totals(self.console, summary, self._out)
         else:
             print_summary(self.console, summary, self._findings, self._notable, self._out)
+            if self._programs is not None:
+                print_programs_run(self.console, self._programs, everything=self._verbose)
 
     def _print_line(self, text: str, style: str) -> None:
         self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)

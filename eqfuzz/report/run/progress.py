@@ -15,6 +15,7 @@ from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, rate
 from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.run.summary import outcome_counts
 from eqfuzz.report.verdict_texts import style_of
 
 
@@ -42,7 +43,7 @@ class RunProgress:
     def line(self) -> str:
         with self._lock:
             verdicts = [f"{kind} {number:,}" for kind, number in self._verdicts() if kind != VerdictKind.AGREE]
-            return self._seeds.line_with(*self._amounts(), self._findings(), *verdicts)
+            return self._seeds.line_with(*self._outcomes(), *self._amounts(), self._findings(), *verdicts)
 
     def display(self) -> RenderableType:
         dot = Text.assemble(("  ·  ", "dim"))
@@ -50,6 +51,8 @@ class RunProgress:
             verdicts = self._verdicts()
             findings = Text(self._findings(), style="bold red" if self._counters.findings else "dim")
             lines = [dot.join([*map(Text, self._amounts()), findings])]
+            if self._counters.outcomes.by_index:
+                lines.insert(0, dot.join(map(Text, self._outcomes())))
             if not self._counters.variants and not verdicts:
                 lines.append(Text("starting: torch is imported and compiles once before the first seed", style="dim"))
         if verdicts:
@@ -59,6 +62,14 @@ class RunProgress:
     def _amounts(self) -> list[str]:
         variants, cells = self._counters.variants, self._counters.cells
         return [count(variants, "variant"), count(cells, "cell"), rate(cells, self._seeds.elapsed)]
+
+    def outcome(self, index: int) -> str:
+        """The outcome of a seed that is done."""
+        with self._lock:
+            return str(self._counters.outcomes.by_index[index])
+
+    def _outcomes(self) -> list[str]:
+        return outcome_counts(self._counters.outcomes.counts())
 
     def _findings(self) -> str:
         return count(len(self._counters.findings), "finding")

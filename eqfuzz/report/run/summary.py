@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from rich.console import Console
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.run import CellJudged, FindingReported, RuleTally, Summary
+from eqfuzz.mutate.outcomes import SeedOutcome
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
 from eqfuzz.report.run.findings import print_findings
@@ -69,8 +70,9 @@ def print_totals(console: Console, summary: Summary, out: str) -> None:
         f"random seed {summary.seed}",
     )
     console.print()
-    for line in (amounts, costs):
-        console.print(dot.join(Text(word) for word in line))
+    for line in (amounts, graph_counts(summary.compiled), costs, outcome_counts(summary.outcomes)):
+        if line:
+            console.print(dot.join(Text(word) for word in line), soft_wrap=not console.is_terminal)
     if summary.interrupted:
         console.print(Text("Interrupted: the figures above are partial.", style="bold yellow"))
     if summary.out_of_time:
@@ -126,6 +128,25 @@ def _print_next_steps(console: Console, finding: str, out: str) -> None:
     console.print()
     for command, purpose in commands:
         console.print(Text.assemble(command.ljust(width), (f"  # {purpose}", "dim")), soft_wrap=True)
+
+
+def graph_counts(compiled: Mapping[str, int]) -> list[str]:
+    """``31 graphs (12 with unbacked symbols)`` and what else Dynamo counted; nothing where it compiled nothing."""
+    if not any(compiled.values()):
+        return []
+    unbacked = compiled.get("unbacked_graphs", 0)
+    return [
+        count(compiled.get("graphs", 0), "graph") + (f" ({unbacked:,} with unbacked symbols)" if unbacked else ""),
+        count(compiled.get("graph_breaks", 0), "graph break"),
+        count(compiled.get("recompiles", 0), "recompilation"),
+    ]
+
+
+def outcome_counts(outcomes: Mapping[str, int]) -> list[str]:
+    """``ok 18``, ``failed 1``, ``ignored 0``, then other outcomes that there are; nothing without seeds."""
+    always = (SeedOutcome.OK, SeedOutcome.FAILED, SeedOutcome.IGNORED)
+    names = [*always, *(outcome for outcome in SeedOutcome if outcome not in always and outcomes.get(outcome))]
+    return [f"{name} {outcomes.get(name, 0):,}" for name in names] if outcomes else []
 
 
 def _rules(rules: dict[str, RuleTally], judged: bool) -> Table:

@@ -199,6 +199,11 @@ def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config,
     return tuple(config for config in chosen.values() if config is not None)
 
 
+def open_to_seeds(names: Sequence[str], configs: Mapping[str, Config]) -> dict[str, Config]:
+    """The ``configs`` that seeds may name for themselves: none where the user chose some, by ``names`` or by a file."""
+    return {} if names or configs != BUILT_IN else dict(configs)
+
+
 def read_configs(path: Path) -> dict[str, Config]:
     """The built-in configurations and those of a TOML file with ``[configs.NAME]`` tables.
 

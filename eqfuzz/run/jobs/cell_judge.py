@@ -26,7 +26,7 @@ from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit
 from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, ProgramJob, RunJob
-from eqfuzz.torch_internals.dynamo import compilations, forget_compiled_code
+from eqfuzz.torch_internals.dynamo import compilations, count_unbacked_graphs, forget_compiled_code
 
 _OTHER_DRAWS = 4
 """Eager runs with other random numbers, before a compiled one with other numbers is judged."""
@@ -135,6 +135,7 @@ class CellJudge:
             eager, calls, doubt = elsewhere.eager, elsewhere.calls, doubt or elsewhere.doubt
         self.clock.enter("compile", seconds, *place)
         forget_compiled_code()
+        count_unbacked_graphs()
         signals, lines = FeatureCollector(), dict[str, str]()
         with contextlib.ExitStack() as stack:
             stack.enter_context(config.patched())

@@ -15,6 +15,7 @@ from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory, SeedFiles, T
 from eqfuzz.campaign.store.records import Arm, CorpusEntry
 from eqfuzz.generate.dag.generate import ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
+from eqfuzz.run.configs.named import BUILT_IN
 
 NOTHING = DrawHistory(Counter(), frozenset())
 
@@ -86,6 +87,18 @@ def test_corpus_gives_its_entries():
     drawn = [source.draw(random.Random(n), n, NOTHING) for n in range(20)]
     assert {seedling.text for seedling in drawn if seedling} <= {"# d0\n", "# d1\n", "# d2\n"}
     assert len({seedling.name for seedling in drawn if seedling}) > 1
+
+
+def test_programs_of_a_template_are_compiled_as_it_asks_unless_the_user_names_configurations():
+    def configs(open_to_seeds, template="unbacked"):
+        source = TemplateSeeds(template, ProgramGenerator(shipped_templates()[template]), 5)
+        space = SearchSpace([source], ["forms"], ["inductor", "eager"], frozenset(open_to_seeds))
+        items = plan_epoch(Configuration(), 1, space, Bandit(), NOTHING, digest, {})
+        assert all(item.options.configs == (item.arms["config"],) for item in items)
+        return {item.arms["config"] for item in items}
+
+    assert configs(BUILT_IN) == {"inductor-scalar-outputs"}
+    assert configs(BUILT_IN, "fusion") == configs(()) == {"inductor", "eager"}
 
 
 def test_an_original_that_hangs_is_not_run_again(files):

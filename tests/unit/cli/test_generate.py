@@ -71,9 +71,24 @@ def test_artifacts(tmp_path):
     assert ("graph.svg" in names) == (shutil.which("dot") is not None)
     program = (tmp_path / "programs" / "default-4.py").read_text()
     assert (folder / "program.py").read_text() == program
-    listed = (folder / "operators.txt").read_text().split("\n")
-    assert f"operators  {len(listed) - 1}," in (folder / "summary.txt").read_text()
+    summary = dict(re.split(r" {2,}", line, maxsplit=1) for line in (folder / "summary.txt").read_text().splitlines())
+    assert list(summary) == ["program", "template", "seed", "status", "depth", "inputs", "returns", "operators"]
+    assert summary["status"] == "not run"
+    assert re.fullmatch(r"[1-7] operators in a row, 7 at most per result", summary["depth"])
+    assert re.fullmatch(r"(\w+: \[.*\] \w+(; )?)+", summary["inputs"])
+    listed = (folder / "operators.txt").read_text().splitlines()
+    number, different = map(int, re.findall(r"\d+", summary["operators"]))
+    used = [line.split(" -> ")[0].split(": ", 1)[1].rpartition(" = ")[2] for line in listed if "input" not in line]
+    assert len(used) - 1 == number
+    assert len(set(used)) - 1 == different
     assert (folder / "graph.dot").read_text().count("->") >= 1
+
+
+def test_documented_line_of_operator_list(tmp_path):
+    invoke("dag", "--seed", 4, "--out", tmp_path, "--artifacts")
+    first, *_, last = (tmp_path / "artifacts" / "default-4" / "operators.txt").read_text().splitlines()
+    assert re.fullmatch(r"n1: \w+ = input -> \[.*\] \w+ \(depth 0\)", first)
+    assert re.fullmatch(r"n\d+: return -> .* \(depth \d\) <- n\d+.*", last)
 
 
 @pytest.mark.parametrize("option", ["--supported-ops", "--op-weights"])

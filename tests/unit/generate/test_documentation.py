@@ -1,7 +1,12 @@
 """The documentation of the generator: its page of operators and its examples."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from eqfuzz.generate.dag.catalogue.docs_page import page
 from eqfuzz.generate.dag.catalogue.operator import operators
@@ -13,7 +18,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 HOW_TO = (DOCS / "how-to" / "generate.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", HOW_TO, re.DOTALL)
 OPERATOR = next(text for kind, text in BLOCKS if kind == "python" and "@operator" in text)
-EXAMPLE = next(text for kind, text in BLOCKS if kind == "python" and "random_spec" in text)
+EXAMPLES = [text for kind, text in BLOCKS if kind == "python" and "@operator" not in text]
 TEMPLATE = next(text for kind, text in BLOCKS if kind == "toml")
 
 
@@ -43,6 +48,25 @@ def test_documented_template_works(tmp_path):
     assert not eager_error(ProgramGenerator(template).generate(0).source)
 
 
-def test_documented_example_runs(capsys):
-    exec(compile(EXAMPLE, "example", "exec"), {})
+def test_documented_graph_is_printed(capsys):
+    exec(compile(EXAMPLES[0], "example", "exec"), {})
+    printed = capsys.readouterr().out
+    assert '"""A program."""' in printed
+    assert re.search(r"(?m)^n\d+ \['n1', .*\] \[.*\] \d+$", printed)
+    assert re.search(r"(?m)^n\d+: .*\(depth \d\) <- n\d", printed)
+
+
+def test_documented_program_is_run(capsys):
+    exec(compile(EXAMPLES[2], "example", "exec"), {})
     assert "tensor" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_documented_comparison_runs(tmp_path):
+    file = tmp_path / "compare.py"
+    file.write_text(EXAMPLES[1], encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+    done = subprocess.run([sys.executable, file], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"(ok|failed|ignored|undecided) \{", done.stdout), done.stdout
+    assert (tmp_path / "eqfuzz-out" / "programs" / "default-42.py").is_file()

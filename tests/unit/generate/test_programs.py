@@ -13,10 +13,13 @@ from eqfuzz.generate.dag.build import DRAWING
 from eqfuzz.generate.dag.catalogue.operator import InvalidOperators, operators
 from eqfuzz.generate.dag.flow import STRUCTURES
 from eqfuzz.generate.dag.generate import Mixture, NothingGenerated, ProgramGenerator
+from eqfuzz.generate.dag.graph.nodes import NodeGraph
 from eqfuzz.generate.dag.template import shipped_templates
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import SeedFormat
+from eqfuzz.run.configs.named import BUILT_IN, choose
+from eqfuzz.torch_internals.dynamo import compilations, count_unbacked_graphs, forget_compiled_code
 from tools.fault_detection.generated import eager_error
 
 TEMPLATES = shipped_templates()
@@ -102,6 +105,43 @@ def test_comments_give_size_and_dtype_of_values():
             loaded.instance()(*call.args, **call.kwargs)
         assert not wrong, f"{program.source}\n{wrong}"
     assert seen > 200
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_program_has_a_tensor(template):
+    for seed in range(150):
+        program = GENERATORS[template].generate(seed)
+        specs = [spec for node in NodeGraph.of(program.graph).nodes.values() for spec in node.specs]
+        assert any(spec.size is not None for spec in specs), program.source
+
+
+def test_programs_of_numbers_alone_are_generated_where_they_are_asked_for():
+    source = ProgramGenerator(TEMPLATES["default"], only=["scalar: add"]).generate(3).source
+    assert "+" in source
+    assert not eager_error(source)
+
+
+@pytest.mark.slow
+def test_unbacked_template_gives_graphs_with_unbacked_symbols():
+    """Under the configurations that it names, with Dynamo alone; under the usual ones there are none."""
+    generator = GENERATORS["unbacked"]
+    programs = [generator.generate(seed) for seed in range(20)]
+    (named,) = {recognise(program.source, "unbacked").configs for program in programs}
+    configs = [config.on("eager").model_copy(update={"dynamo": config.dynamo}) for config in choose(named, BUILT_IN)]
+    assert sum(any(unbacked_graphs(program, config) for config in configs) for program in programs) >= 10
+    usual = BUILT_IN["inductor"].on("eager")
+    assert not any(unbacked_graphs(program, usual) for program in programs)
+
+
+def unbacked_graphs(program, config):
+    """Number of graphs with unbacked symbols that the first call of the compiled program has."""
+    count_unbacked_graphs()
+    forget_compiled_code()
+    loaded = Loaded(recognise(program.source, "unbacked"))
+    call = next(iter(loaded.calls(seed=0)))
+    with config.patched():
+        config.compile(loaded.instance())(*call.args, **call.kwargs)
+    return compilations()["unbacked_graphs"]
 
 
 def test_programs_have_no_unused_parameters():

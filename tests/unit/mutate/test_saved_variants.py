@@ -1,7 +1,10 @@
 """Variants as seed files."""
 
+import pytest
+
 from eqfuzz.mutate.saved_variants import keep_variant, kept_rules
 from eqfuzz.program.formats import read_program
+from eqfuzz.program.provenance import Provenance
 
 SOURCE = '"""A seed."""\ndef program(x):\n    return x\ndef inputs(rng):\n    yield (1,)\n'
 
@@ -17,6 +20,16 @@ def test_saved_variant_names_its_rules(tmp_path):
 def test_a_variant_of_an_untrusted_seed_is_untrusted(tmp_path):
     path = keep_variant(tmp_path / "kept", "seed.py", SOURCE, ["a/b"], untrusted=True)
     assert read_program(path).untrusted
+    assert kept_rules(path) == ["a/b"]
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_configurations_of_the_seed_hold_for_its_variants(tmp_path, untrusted):
+    source = Provenance("template", configs=("inductor-scalar-outputs",)).header() + SOURCE
+    path = keep_variant(tmp_path / "kept", "seed.py", source, ["a/b"], untrusted=untrusted)
+    program = read_program(path)
+    assert program.configs == ("inductor-scalar-outputs",)
+    assert program.untrusted is untrusted
     assert kept_rules(path) == ["a/b"]
 
 

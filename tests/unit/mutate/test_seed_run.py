@@ -6,11 +6,15 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from eqfuzz.mutate import seed_run
 from eqfuzz.mutate.seed_run import RunResources, SeedRun
 from eqfuzz.mutate.settings import CompileSettings, OracleSettings, Settings
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
+from eqfuzz.program.program import InvalidSeed
+from eqfuzz.program.provenance import Provenance
 from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -106,6 +110,23 @@ def test_a_share_of_originals_is_compiled_for_several_threads(tmp_path):
     assert 20 < drawn.count([]) < 40
     assert threads_of(tmp_path, compiling=CompileSettings(threaded=0.0)) == [1]
     assert len(threads_of(tmp_path, compiling=CompileSettings(threaded=1.0))) == 2
+
+
+def configs_of(tmp_path: Path, *names: str, **changed: Any) -> list[str]:
+    """The configurations of the job of a seed that names ``names``."""
+    text = Provenance("template", configs=names).header() + SOURCE
+    changed = {"guard_steps": 0, "own_random": False, **changed}
+    job = seed_run_of(tmp_path, **changed)._job(recognise(text, "seeds/some.py"))
+    return [config.name for config in job.configs]
+
+
+def test_seed_is_compiled_under_the_configurations_that_it_names(tmp_path):
+    offered = {"seed_configs": BUILT_IN}
+    assert configs_of(tmp_path, "eager", "inductor@2", **offered) == ["eager", "inductor@2"]
+    assert configs_of(tmp_path, **offered) == ["inductor"]
+    assert configs_of(tmp_path, "eager") == ["inductor"], "the user named some"
+    with pytest.raises(InvalidSeed, match="no configuration 'egaer', did you mean 'eager'"):
+        configs_of(tmp_path, "egaer", **offered)
 
 
 def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,15 +16,20 @@ BODY = "def program(x):\n    return x + 1\n\n\ndef inputs(rng):\n    yield (rng.
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 details = st.dictionaries(
-    st.from_regex(r"[a-z_]{1,8}", fullmatch=True).filter(lambda key: key != "source"),
+    st.from_regex(r"[a-z_]{1,8}", fullmatch=True).filter(lambda key: key not in ("source", "configs")),
     words | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False),
     max_size=4,
 )
 
 
-@given(words, details)
-def test_a_header_reads_back_as_it_was_written(source: str, more: dict[str, str | int | float | bool]) -> None:
-    written = Provenance(source, more)
+configs = st.lists(st.from_regex(r"[a-z_-]{1,8}(@[2-9])?", fullmatch=True), max_size=3).map(tuple)
+
+
+@given(words, details, configs)
+def test_a_header_reads_back_as_it_was_written(
+    source: str, more: dict[str, str | int | float | bool], names: tuple[str, ...]
+) -> None:
+    written = Provenance(source, more, names)
     assert provenance_of(written.header() + BODY) == written
 
 
@@ -48,6 +55,16 @@ def test_block_without_source_is_an_invalid_seed(block: str) -> None:
         provenance_of(text)
     with pytest.raises(InvalidSeed, match=r"a\.py:1: the block `# /// eqfuzz`"):
         recognise(text, "a.py")
+
+
+def test_seed_names_its_configurations() -> None:
+    text = Provenance("template", configs=("inductor", "inductor-dynamic")).header() + BODY
+    program = recognise(text, "a.py")
+    assert program.configs == ("inductor", "inductor-dynamic")
+    assert type(program).from_json(json.loads(json.dumps(program.to_json()))) == program
+    assert recognise(BODY, "a.py").configs == ()
+    with pytest.raises(InvalidSeed, match="has no text as configs"):
+        recognise('# /// eqfuzz\n# source = "x"\n# configs = 3\n# ///\n' + BODY, "a.py")
 
 
 def test_variants_of_untrusted_code_are_untrusted() -> None:

@@ -2,12 +2,12 @@
 
 import torch
 
-from eqfuzz.torch_internals.dynamo import compilations, dynamo_same, forget_compiled_code
+from eqfuzz.torch_internals.dynamo import compilations, count_unbacked_graphs, dynamo_same, forget_compiled_code
 
 
 def test_compilations_are_counted():
     forget_compiled_code()
-    assert compilations() == {"graphs": 0, "graph_breaks": 0, "recompiles": 0}
+    assert compilations() == {"graphs": 0, "unbacked_graphs": 0, "graph_breaks": 0, "recompiles": 0}
 
     def broken(x):
         y = x + 1
@@ -24,6 +24,19 @@ def test_compilations_are_counted():
     assert compilations()["recompiles"] >= 1
     forget_compiled_code()
     assert compilations()["graphs"] == 0
+
+
+def test_graphs_with_unbacked_symbols_are_counted():
+    count_unbacked_graphs()
+    forget_compiled_code()
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+    assert compilations()["unbacked_graphs"] == 0
+    nonzero = torch.compile(lambda x: torch.nonzero(x).sum(), backend="eager")
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        nonzero(torch.ones(3))
+    assert compilations()["unbacked_graphs"] == 1
+    forget_compiled_code()
+    assert compilations()["unbacked_graphs"] == 0
 
 
 def test_compiled_code_is_forgotten():

@@ -27,8 +27,14 @@ _HOLE = re.compile(r"\{(\w+)\}")
 
 
 def code(graph: Graph, draw: Draw, title: str) -> str:
-    """The source text of the seed, with ``title`` as its docstring. Raises InvalidOperators."""
-    return _Writer(graph, draw).text(title)
+    """The source text of the seed, with ``title`` as its docstring; names the variables of the graph.
+
+    Raises InvalidOperators.
+    """
+    writer = _Writer(graph, draw)
+    text = writer.text(title)
+    graph.names = writer.names
+    return text
 
 
 class _Writer:
@@ -36,7 +42,7 @@ class _Writer:
         self._graph = graph
         self._draw = draw
         self._names = NameAllocator()
-        self._name: dict[Value, str] = {}
+        self.names: dict[Value, str] = {}
         self._inlined: dict[Value, str] = {}
         self._functions: list[str] = []
         self._further: dict[Value, list[str]] = {}
@@ -49,12 +55,12 @@ class _Writer:
         leaves = [leaf for leaf in graph.leaves if leaf.value in used]
         inputs = [leaf for leaf in leaves if leaf.kind == "input"]
         for leaf in inputs:
-            self._name[leaf.value] = self._names.new(leaf.value.name_hint)
+            self.names[leaf.value] = self._names.new(leaf.value.name_hint)
         self._uses = Counter(reads(statements))
         body = self._block(statements)
         dims, arguments = self._dims(body, [leaf.value for leaf in inputs])
         body = dims + body
-        parameters = [*(self._name[leaf.value] for leaf in inputs), *arguments]
+        parameters = [*(self.names[leaf.value] for leaf in inputs), *arguments]
         yielded = [*(leaf.text for leaf in inputs), *arguments]
         held = [leaf for leaf in leaves if leaf.kind != "input"]
         layers = {name: m for name, m in graph.layers.items() if re.search(rf"\bself\.{name}\b", "\n".join(body))}
@@ -106,7 +112,7 @@ class _Writer:
                 arguments.append(name)
             else:
                 axis = list(carrier.spec.shape).index(Dim(0, name))
-                lines.append(f"{name} = {self._name[carrier]}.shape[{axis}]")
+                lines.append(f"{name} = {self.names[carrier]}.shape[{axis}]")
         return lines, arguments
 
     # Statements
@@ -144,7 +150,7 @@ class _Writer:
     def _compound(self, statement: Compound) -> list[str]:
         for value in statement.bound:
             self._named(value)
-        header = self._expr(statement.header, {f"b{i}": self._name[v] for i, v in enumerate(statement.bound)})
+        header = self._expr(statement.header, {f"b{i}": self.names[v] for i, v in enumerate(statement.bound)})
         lines = [f"{header}:", *_deeper(self._block(statement.body.statements) or ["pass"])]
         if statement.orelse is not None and statement.orelse.statements:
             lines += ["else:", *_deeper(self._block(statement.orelse.statements))]
@@ -194,7 +200,7 @@ class _Writer:
     def _expr(self, expr: Expr, more: dict[str, str] | None = None) -> str:
         if expr.function is not None:
             values = [*(self._value(value) for value in expr.inputs), *self._further.get(expr.function.name, [])]
-            return f"{self._name[expr.function.name]}({', '.join(values)})"
+            return f"{self.names[expr.function.name]}({', '.join(values)})"
         params = {**expr.params, **(more or {})}
 
         def fill(hole: re.Match[str]) -> str:
@@ -220,9 +226,9 @@ class _Writer:
     def _named(self, value: Value) -> str:
         if value.name:
             return value.name
-        if value not in self._name:
-            self._name[value] = self._names.new(value.name_hint or "h")
-        return self._name[value]
+        if value not in self.names:
+            self.names[value] = self._names.new(value.name_hint or "h")
+        return self.names[value]
 
 
 def written(value: Any) -> str:

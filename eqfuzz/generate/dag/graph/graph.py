@@ -169,6 +169,7 @@ class Graph:
     """A program: its leaves, submodules by name, block, and result expression.
 
     ``preamble`` are lines of code before it; ``dims`` maps each changing size to its value in every input set.
+    ``names`` are those of its variables, once its code was written.
     """
 
     leaves: list[Leaf]
@@ -177,6 +178,7 @@ class Graph:
     result: Expr
     preamble: tuple[str, ...] = ()
     dims: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    names: dict[Value, str] = dataclasses.field(default_factory=dict)
 
     @property
     def operators(self) -> list[str]:
