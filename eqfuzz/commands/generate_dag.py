@@ -126,7 +126,7 @@ def run_programs(
 
 
 @dataclasses.dataclass(frozen=True)
-class Comparison:
+class ComparedProgram:
     """A program that was compared in eager and compiled; ``findings`` include known issues."""
 
     program: GeneratedProgram
@@ -142,7 +142,7 @@ def generate_and_compare(
     max_depth: int | None = None,
     configs: Sequence[str] = (),
     out: Path = Path("eqfuzz-out"),
-) -> Comparison:
+) -> ComparedProgram:
     """Generate the program of ``seed`` and compare it in eager and compiled; everything is written below ``out``.
 
     ``template`` is a name, the path of a file, or ``mixed``; ``configs`` are names of compile configurations (default:
@@ -173,7 +173,7 @@ def generate_and_compare(
 
     summary = run_programs(programs, source, template, settings, handle)
     outcome = outcomes.by_index.get(0, SeedOutcome.UNDECIDED)  # interrupted, or an internal error of the summary
-    return Comparison(program, outcome, tuple(findings), summary)
+    return ComparedProgram(program, outcome, tuple(findings), summary)
 
 
 def _programs_run(
