@@ -46,7 +46,7 @@ def test_summary_counts_outcomes_and_compilations():
         counters.count_event(event)
     compiled = {"graphs": 3, "unbacked_graphs": 1, "graph_breaks": 0, "recompiles": 2}
     counters.count_event(dataclasses.replace(sample.cell(2, 2, AGREE), compiled=compiled))
-    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, seconds=1.0, cpu_seconds=1.0)
+    summary = counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
     assert summary.outcomes == {"invalid": 1, "failed": 2}
     assert summary.compiled == compiled
     kinds = {type(event) for event in sample.whole_run()}
