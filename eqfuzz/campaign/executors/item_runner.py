@@ -71,14 +71,13 @@ class ItemRunner:
 
     def __init__(self, configuration: Configuration, rules: Sequence[str], out: Path, jobs: int) -> None:
         compiling, judging = configuration.compiling, configuration.judging
-        known = known_configs(compiling.configs_from)
-        self.seed_configs = open_to_seeds(compiling.configs, known)
+        self._offered = known_configs(compiling.configs_from)
+        self.seed_configs = open_to_seeds(compiling.configs, self._offered)
         """Those that a seed may name for itself."""
         self.configs = tuple(
-            config.name for config in choose(USUAL_CONFIGS if self.seed_configs else compiling.configs, known)
+            config.name for config in choose(USUAL_CONFIGS if self.seed_configs else compiling.configs, self._offered)
         )
         """Names of the configurations of all other seeds."""
-        self._known = known
         settings = Settings(
             out=out,
             jobs=jobs,
@@ -103,7 +102,7 @@ class ItemRunner:
             self.seeds.settings,
             seed=options.seed,
             favoured=options.favoured,
-            configs=choose(options.configs, self._known),
+            configs=choose(options.configs, self._offered),
             traced=options.traced,
             met=frozenset(options.met),
         )
