@@ -1,0 +1,44 @@
+"""The README's report is what its command prints."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from eqfuzz.program.release import this_release
+from tools import readme_report
+from tools.readme_report import README, NoReport, command_of, release_of, report_of, with_report
+
+TEXT = README.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(release_of(TEXT) != this_release().release, reason="the report is of another release")
+def test_readme_shows_what_its_command_prints() -> None:
+    report = report_of(command_of(TEXT))
+    assert without_numbers(with_report(TEXT, report)) == without_numbers(TEXT)
+
+
+def without_numbers(text: str) -> str:
+    """Vector widths and builds differ between machines: the last digits of values, and the build, do too."""
+    return re.sub(r"\d\.\d+(e-\d+)?| cu\d+| cpu(?= +│)", "#", text)
+
+
+def test_block_is_replaced_and_the_rest_stays() -> None:
+    replaced = with_report(TEXT, "╭ another\n")
+    assert "╭ another\n```\n<!-- report: end -->" in replaced
+    assert "wrong-result" not in replaced[replaced.index("<!-- report: begin -->") :].partition("<!-- report: end")[0]
+    assert with_report(replaced, "╭ another\n") == replaced
+    assert command_of(replaced) == command_of(TEXT)
+
+
+def test_command_without_a_finding_is_no_report(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(readme_report, "ROOT", tmp_path)
+    with pytest.raises(NoReport, match="no such file"):
+        report_of("eqfuzz mutate none.py")
+
+
+def test_readme_without_the_block_is_refused() -> None:
+    with pytest.raises(ValueError, match="no report between"):
+        command_of("# eqfuzz\n")
