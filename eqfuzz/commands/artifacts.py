@@ -33,7 +33,7 @@ def write_artifacts(program: GeneratedProgram, folder: Path) -> None:
         f"template   {program.template}",
         f"seed       {program.seed}",
         "status     not run",
-        f"depth      {graph.depth} operators in a row, {program.max_depth} at most per result",
+        f"depth      {program.max_depth} at most; the longest chain of operators has {graph.depth}",
         f"inputs     {'; '.join(inputs) or 'none'}",
         f"returns    {', '.join(str(value.spec) for value in program.graph.result.inputs)}",
         f"operators  {len(program.operators)}, {len(uses)} different",

@@ -18,7 +18,11 @@ Template = Annotated[
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(min=1, max=20, help="Maximum length of a chain of operators (default: the template's)."),
+    typer.Option(
+        min=1,
+        max=20,
+        help="Maximum depth of the recursion that builds a result; reused values add to it (default: the template's).",
+    ),
 ]
 SupportedOps = Annotated[
     str, typer.Option(metavar="LIST", help="Use only these operators, with weights: 'torch.add,torch.matmul=5'.")

@@ -44,7 +44,7 @@ class GeneratedProgram:
     source: str
     graph: Graph
     max_depth: int
-    """The maximum length of a chain of operators for one result."""
+    """The maximum depth of the recursion that built each result; reused values make chains longer."""
     timings: Mapping[str, float] = dataclasses.field(default_factory=dict, compare=False)
     """Seconds by step: ``specs`` (of the results), ``graph``, ``code``."""
 
