@@ -38,10 +38,10 @@ mutate: setup
 	@$(VENV)/bin/eqfuzz mutate seeds/ --time 9m $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: setup
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not long" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal -m "not long" $(ARGS)
 
 test-all: setup
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal $(ARGS)
 
 check: setup
 	@$(VENV)/bin/ruff format --check .
@@ -49,7 +49,7 @@ check: setup
 	@$(VENV)/bin/pyright
 	@$(VENV)/bin/lint-imports
 	@$(PY) -m tools.glossary
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(nproc)" --dist worksteal -m "not slow and not long" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal -m "not slow and not long" $(ARGS)
 
 bench: setup
 	@$(PY) -m benchmarks.rewriting
