@@ -7,8 +7,9 @@ import threading
 from types import TracebackType
 from typing import Protocol, Self
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
+from rich.segment import Segment
 from rich.text import Text
 
 LINE_SECONDS = 30.0
@@ -25,6 +26,24 @@ class ProgressSource(Protocol):
     def line(self) -> str:
         """The same on one line, for logs."""
         ...
+
+
+class _WithinScreen:
+    """A display as the console itself lays it out, and low enough to be removed.
+
+    A display that fills the screen scrolls, and what has left the screen cannot be removed. Rich lays a display out as
+    what is printed above it: beside a line that is not to be wrapped, it would cut the display's lines off.
+    """
+
+    def __init__(self, source: ProgressSource) -> None:
+        self._source = source
+
+    def __rich_console__(self, console: Console, _: ConsoleOptions) -> RenderResult:
+        options = console.options
+        lines = console.render_lines(self._source.display(), options, pad=False)
+        for line in lines[: max(1, options.size.height - 1)]:
+            yield from line
+            yield Segment.line()
 
 
 class LiveRenderer:
@@ -54,7 +73,7 @@ class LiveRenderer:
         if self._console.is_terminal:
             self._live = Live(
                 console=self._console,
-                get_renderable=self._source.display,
+                get_renderable=lambda: _WithinScreen(self._source),
                 refresh_per_second=4,
                 transient=True,
                 redirect_stdout=False,

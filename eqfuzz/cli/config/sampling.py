@@ -39,8 +39,6 @@ from eqfuzz.cli.run_reporting import report_run
 
 if TYPE_CHECKING:
     from eqfuzz.commands.fuzz_configs import SamplingPlan
-    from eqfuzz.events.event import Event, Handler
-    from eqfuzz.events.run import Summary
     from eqfuzz.mutate.settings import Settings
 
 
@@ -144,24 +142,10 @@ def _settings(
 
 
 def _fuzz(plan: SamplingPlan, settings: Settings, *, as_json: bool, quiet: bool) -> int:
+    from eqfuzz.commands.fuzz_configs import run
+
     return exit_code_of_long_run(
-        lambda: report_run(settings, lambda h: _run(plan, settings, h, as_json, quiet), as_json=as_json, quiet=quiet),
+        lambda: report_run(settings, lambda handler: run(settings, plan, handler), as_json=as_json, quiet=quiet),
         stopped=f"findings so far are in {settings.out}",
         errors_in=settings.out,
     )
-
-
-def _run(plan: SamplingPlan, settings: Settings, handler: Handler, as_json: bool, quiet: bool) -> Summary:
-    from eqfuzz.commands.fuzz_configs import run
-    from eqfuzz.events.configs import ConfigsSampled
-    from eqfuzz.report.terminal import make_console
-    from eqfuzz.report.verbs.config import print_sampled
-
-    def handle(event: Event) -> None:
-        if isinstance(event, ConfigsSampled) and not as_json:
-            if not quiet:
-                print_sampled(make_console(), event)
-        else:
-            handler(event)
-
-    return run(settings, plan, handle)

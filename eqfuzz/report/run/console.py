@@ -8,6 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.text import Text
 
+from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.run import (
@@ -29,6 +30,7 @@ from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
 from eqfuzz.report.run.rewrites import RewritesBySeed
 from eqfuzz.report.run.summary import print_summary, print_totals
+from eqfuzz.report.verbs.config import print_sampled
 
 NOTABLE = (VerdictKind.SUSPECT_RULE, VerdictKind.FLAKY, VerdictKind.SLOW)
 CONFIGS_SHOWN = 8
@@ -80,6 +82,8 @@ class ConsoleReport(LiveReport):
                 self._print_line(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
+            case ConfigsSampled() if not self._quiet:
+                print_sampled(self.console, event)
             case SitesListed() | VariantMade() if self._rewrites is not None:
                 self._rewrites.take(event)
             case SeedDone(index=index) if self._rewrites is not None:

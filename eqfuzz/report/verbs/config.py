@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.report.formatting import count, printable
-from eqfuzz.triage.locate.config_bisection import ConfigBisection, ConfigTrial
+
+if TYPE_CHECKING:  # it needs torch, which a report of sampled configurations does not
+    from eqfuzz.triage.locate.config_bisection import ConfigBisection, ConfigTrial
 
 
 def print_sampled(console: Console, sampled: ConfigsSampled) -> None:

@@ -10,6 +10,7 @@ import threading
 import pytest
 from rich.console import Console
 
+from eqfuzz.events.configs import ConfigsSampled
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import RuleTally, SeedRewritten
 from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, VerdictKind
@@ -60,6 +61,14 @@ def test_panel_has_every_detail_at_every_width(width, terminal):
         assert message in text, message
     framed = [line for line in text.splitlines() if line[:1] in ("│", "╭", "╰")]
     assert {len(line) for line in framed} == {width}
+
+
+SAMPLED = ConfigsSampled(configs=["a=1", "b=2"], options=151, left_out={"text": 620}, cells=2, judged=0, known=[])
+
+
+def test_sampled_configurations_are_counted_on_the_console_that_draws():
+    assert report_text([SAMPLED]) == "2 configurations of 151 options; 620 options left out\n"
+    assert report_text([SAMPLED], quiet=True) == ""
 
 
 def test_run_prints_versions_first():
