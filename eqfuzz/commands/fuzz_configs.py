@@ -78,7 +78,7 @@ def run(settings: Settings, sampling: SamplingPlan, handler: Handler) -> Summary
     )
     if not keeper.paths:
         summary = RunCounters().summary(
-            seed=settings.seed, interrupted=False, out_of_time=False, seconds=0.0, cpu_seconds=0.0
+            seed=settings.seed, interrupted=False, out_of_time=False, left_out=[], seconds=0.0, cpu_seconds=0.0
         )
         keeper.handle(summary)
         return keeper.with_known(summary)
