@@ -26,7 +26,7 @@ help:
 	@echo "make bench    the cost of rewriting, and of a compiled program compared with other ways to run it"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
-	@echo "make coverage how much of the compiler generated programs reach (ARGS=\"--count 500\"; some minutes)"
+	@echo "make coverage which statements of torch seeds and random programs run (ARGS=\"--time 20m\"; it resumes)"
 	@echo "make torches  test releases of torch and write their table (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
 	@echo "make defects  run the scripts of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
 	@echo "make clean    remove output of runs and tests, findings included; .venv stays"
@@ -66,7 +66,7 @@ quality-real: setup
 	@$(PY) -m tools.fault_detection.real_defects $(ARGS)
 
 coverage: setup
-	@$(PY) -m benchmarks.coverage --plot coverage.svg $(ARGS)
+	@$(PY) -m eqfuzz coverage $(ARGS)
 
 # One release at a time, each in its own environment, which is removed after its row unless KEEP=1.
 torches: setup

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.commands.journal import Journal
 from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheckSummary
 from eqfuzz.mutate.seed_run import THREAD_COUNTS
@@ -126,28 +125,19 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     return summary
 
 
-class _CalibrationJournal:
-    """Results by key in a file of JSON lines, which a later check reads."""
+def _measured(journal: Journal, key: str, pool: Pool, make: Callable[[], Any]) -> Any:
+    """The result of ``key``, if need be that of ``make``, which uses ``pool``.
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._lock = threading.Lock()
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        self._results: dict[str, Any] = dict(json.loads(line) for line in lines)
+    Raises RunnerFailed where the pool was closed meanwhile: the result is that of an interrupted job.
+    """
 
-    def get(self, key: str, pool: Pool, make: Callable[[], Any]) -> Any:
-        """The result of ``make``, which uses ``pool``. Raises RunnerFailed where the pool was closed meanwhile."""
-        if key not in self._results:
-            result = make()
-            if pool.closing.is_set():
-                raise RunnerFailed("the pool was closed while it was used")
-            with self._lock, self._file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps([key, result]) + "\n")
-                self._results[key] = result
-        return self._results[key]
+    def result() -> Any:
+        value = make()
+        if pool.closing.is_set():
+            raise RunnerFailed("the pool was closed while it was used")
+        return value
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._results
+    return journal.get(key, result)
 
 
 def _comparison(answer: RunsCompared | None) -> dict[str, Any]:
@@ -166,7 +156,7 @@ class Calibration:
         self.sizes = sizes
         self.jobs = jobs
         self.seed = seed
-        self.journal = _CalibrationJournal(out / "measured.jsonl")
+        self.journal = Journal(out / "measured.jsonl")
         self.table = Recall()
         self.pairs = {name: Pairs(name) for name in (EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED)}
         self.rules = tuple(rule.name for rule in shipped_rules())
@@ -190,7 +180,7 @@ class Calibration:
                     measured = pool.ask(job).answer
                     return measured.table if measured is not None else None
 
-                return self.journal.get(key, pool, recall)
+                return _measured(self.journal, key, pool, recall)
 
             for number, (program, table) in enumerate(self._each(pool, one, self.programs), 1):
                 self._emit_progress("recall", number, len(self.programs))
@@ -233,7 +223,9 @@ class Calibration:
                 files = {name: self._file(name, program) for name in CAPABILITIES}
                 existing = {n: file for n, file in files.items() if Path(file).exists()}
                 job = CompareRunsJob(program=program, seed=self.seed, files=existing)
-                return self.journal.get(key.format(program.name), pool, lambda: _comparison(pool.ask(job).answer))
+                return _measured(
+                    self.journal, key.format(program.name), pool, lambda: _comparison(pool.ask(job).answer)
+                )
 
             for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(CAPABILITY, number, len(self.programs))
@@ -248,7 +240,7 @@ class Calibration:
             def compare(program: Program) -> Any:
                 key = f"threads {program.name} {self.seed}"
                 job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
-                return self.journal.get(key, pool, lambda: _comparison(pool.ask(job).answer))
+                return _measured(self.journal, key, pool, lambda: _comparison(pool.ask(job).answer))
 
             for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(THREADS, number, len(self.programs))
@@ -301,7 +293,7 @@ class Calibration:
                 return []
             job = job_of(program)
             key = f"{pairs.name} {program.name} {job.seed} {job.variants}"
-            return self.journal.get(key, pool, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
+            return _measured(self.journal, key, pool, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
 
         for program, records in self._each(pool, one, programs):
             verdicts = [Verdict.from_json(record) for record in records]

@@ -48,7 +48,7 @@ def measure_speed(settings: Settings, seconds: float, handler: Handler) -> Speed
 
     def run(index: int, path: Path) -> None:
         handler(TimingStarted(index=index, path=str(path)))
-        event = _Measurement(index, path, settings, limits, seconds, rules).run(pool)
+        event = _SeedMeasurement(index, path, settings, limits, seconds, rules).run(pool)
         if not stop.is_set():  # after the end it is the end of an interrupted job
             done.append(event)
             handler(event)
@@ -84,7 +84,7 @@ def measure_speed(settings: Settings, seconds: float, handler: Handler) -> Speed
     return summary
 
 
-class _Measurement:
+class _SeedMeasurement:
     """One seed: its job, and what the child reports."""
 
     def __init__(

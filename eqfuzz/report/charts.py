@@ -67,7 +67,7 @@ def dot_chart(
     def x(value: float) -> float:
         return left + width * (math.log10(value) - first) / (last - first)
 
-    body = [*_head(title, note), *_legend(series, left, 58, lines=False)]
+    body = [*_head(title, note), *_mark_legend(series, left, 58)]
     for exponent in range(first, last + 1):
         at = x(10.0**exponent)
         body.append(_line(at, top, at, bottom, "#d4d4d4"))
@@ -89,15 +89,14 @@ def line_chart(
     points = [point for one in series for point in one.points]
     x_ticks = _ticks(max(x for x, _ in points))
     y_ticks = _ticks(max([*(y for _, y in points), *(level.value for level in levels)]))
-    in_legend = [*series, *(Series(level.name, -1) for level in levels)]
     left, width, height = 72.0, 600.0, 320.0
-    top = 62.0 + 18 * len(in_legend)
+    top = 62.0 + 18 * len(series)
     bottom = top + height
 
     def at(point: tuple[float, float]) -> tuple[float, float]:
         return left + width * point[0] / x_ticks[-1], bottom - height * point[1] / y_ticks[-1]
 
-    body = [*_head(title, note), *_legend_below(in_legend, left, 64)]
+    body = [*_head(title, note), *_curve_legend(series, left, 64)]
     for tick in y_ticks:
         _, y = at((0, tick))
         body += [_line(left, y, left + width, y, "#e5e5e5"), _text(left - 8, y + 4, f"{tick:g}", anchor="end")]
@@ -140,18 +139,17 @@ def _head(title: str, note: str) -> Iterator[str]:
         yield _text(_MARGIN, 42, note, colour="#525252")
 
 
-def _legend(series: Iterable[Series], x: float, y: float, *, lines: bool) -> Iterator[str]:
+def _mark_legend(series: Iterable[Series], x: float, y: float) -> Iterator[str]:
     for one in series:
         yield _dot(x + _RADIUS, y, one)
         yield _text(x + 14, y + 4, one.name)
         x += 34 + _CHARACTER * len(one.name)
 
 
-def _legend_below(series: Iterable[Series], x: float, y: float) -> Iterator[str]:
-    """One entry below the other; what has no colour of its own is a level, dashed."""
+def _curve_legend(series: Iterable[Series], x: float, y: float) -> Iterator[str]:
+    """One entry below the other."""
     for one in series:
-        is_level = one.colour < 0
-        yield _line(x, y, x + 22, y, "#737373" if is_level else COLOURS[one.colour], width=2, dashed=is_level)
+        yield _line(x, y, x + 22, y, COLOURS[one.colour], width=2)
         yield _text(x + 30, y + 4, one.name)
         y += 18
 

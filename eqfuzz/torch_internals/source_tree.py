@@ -18,6 +18,9 @@ FUNCTIONS_IN_PYTHON = ("torch.functional", "torch.nn.functional", "torch._tensor
 TRACED = ("_dynamo", "_inductor", "_functorch", "_higher_order_ops", "_decomp", "_refs", "fx")
 """Folders of torch with the code that compiles."""
 
+COMPILER = ("_dynamo", "_inductor", "_functorch")
+"""Folders of torch that other fuzzers give their coverage of."""
+
 DYNAMO = "_dynamo"
 CODE_CACHE = "_inductor/codecache.py"
 GRAPH_PASSES = "_inductor/fx_passes"

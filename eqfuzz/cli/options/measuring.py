@@ -18,3 +18,10 @@ TimedSeconds = Annotated[float, typer.Option("--seconds", min=0.1, help="Seconds
 OneJob = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Only 1 is accepted: programs that run at once slow each other.")
 ]
+CoverageTemplates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--template", metavar="NAME|FILE", help="Template of random programs; 'mixed': all; repeatable, comma lists."
+    ),
+]
+TemplateCount = Annotated[int, typer.Option("--count", min=1, help="Number of programs of each template.")]

@@ -7,13 +7,14 @@ import math
 from types import TracebackType
 from typing import Any, TextIO
 
+from eqfuzz.events.coverage import CoverageSummary, ProgramCovered
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
 from eqfuzz.events.speed import SeedTimed
 
-_LAST = (SeedDone, SeedTimed, RuleChecked, RuleMeasured)
+_LAST = (SeedDone, SeedTimed, ProgramCovered, RuleChecked, RuleMeasured)
 """The last event of a seed or a rule."""
 
 
@@ -42,7 +43,7 @@ class JsonLines:
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""
         index = getattr(event, "index", None)
-        if isinstance(event, Summary | CheckSummary | ProgramsRun):
+        if isinstance(event, Summary | CheckSummary | CoverageSummary | ProgramsRun):
             self.flush()
             self._write(event)
         elif index is None:

@@ -1,4 +1,4 @@
-"""Lines of the compiler that run while a cell compiles, by coverage.py's tracer."""
+"""Lines of the compiler, or of all of torch, that run, by coverage.py's tracer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _ROOT = Path(torch.__file__).resolve().parent  # as coverage names files
 
 
 @contextlib.contextmanager
-def traced_lines(into: dict[str, str]) -> Iterator[None]:
-    """Context that traces lines; afterwards ``into`` has bitmaps of those that ran, as in ``LinesTraced``."""
+def traced_lines(into: dict[str, str], *, whole: bool = False) -> Iterator[None]:
+    """Context that traces lines of the compiler, or of all of torch if ``whole``.
+
+    Afterwards ``into`` has bitmaps of those that ran, as in ``LinesTraced``.
+    """
     keep_out_of_dynamo("coverage")
-    tracer = coverage.Coverage(
-        include=[str(_ROOT / package / "*") for package in TRACED], data_file=None, config_file=False
-    )
+    folders = [_ROOT] if whole else [_ROOT / package for package in TRACED]
+    tracer = coverage.Coverage(include=[str(folder / "*") for folder in folders], data_file=None, config_file=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CoverageWarning)  # for example, that no line ran
         tracer.start()
@@ -35,7 +37,7 @@ def traced_lines(into: dict[str, str]) -> Iterator[None]:
     for file in sorted(data.measured_files()):
         bits = bitmap(data.lines(file) or ())
         path = Path(file).relative_to(_ROOT).as_posix()
-        if bits and path != CODE_CACHE:  # what runs there depends on what was compiled earlier
+        if bits and (whole or path != CODE_CACHE):  # what runs there depends on what was compiled earlier
             into[path] = f"{bits:x}"
 
 

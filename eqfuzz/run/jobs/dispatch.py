@@ -12,7 +12,9 @@ from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.jobs.measure_speed import measure_speed
 from eqfuzz.run.jobs.run_seed import run_seed
 from eqfuzz.run.jobs.session import Session
+from eqfuzz.run.jobs.trace_program import trace_program
 from eqfuzz.run.jobs.variant_jobs import run_accuracy, run_audit, run_bisect, run_compare, run_describe
+from eqfuzz.run.messages.coverage_jobs import TraceJob
 from eqfuzz.run.messages.finding_jobs import AccuracyJob, AuditJob, BisectJob, CompareJob, DescribeJob
 from eqfuzz.run.messages.job import Emit, Job, JobTarget, ProgramInvalid
 from eqfuzz.run.messages.seed_jobs import ExplainJob, RuleExplained, RunJob
@@ -35,6 +37,7 @@ def run_explain(job: ExplainJob, emit: Emit) -> None:
 _FUNCTIONS: dict[type[Job[Any]], Callable[[Any, Emit], None]] = {
     RunJob: run_seed,
     SpeedJob: measure_speed,
+    TraceJob: trace_program,
     ExplainJob: run_explain,
     DescribeJob: run_describe,
     AuditJob: run_audit,
