@@ -125,21 +125,6 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     return summary
 
 
-def _measured(journal: Journal, key: str, pool: Pool, make: Callable[[], Any]) -> Any:
-    """The result of ``key``, if need be that of ``make``, which uses ``pool``.
-
-    Raises RunnerFailed where the pool was closed meanwhile: the result is that of an interrupted job.
-    """
-
-    def result() -> Any:
-        value = make()
-        if pool.closing.is_set():
-            raise RunnerFailed("the pool was closed while it was used")
-        return value
-
-    return journal.get(key, result)
-
-
 def _comparison(answer: RunsCompared | None) -> dict[str, Any]:
     """The entry of a comparison in the journal; empty where its process died."""
     if answer is None:
@@ -168,6 +153,20 @@ class Calibration:
         """The measurements, in order."""
         return self.recall, self.eager, self.capability, self.threads, self.compiled, self.threaded
 
+    def result_of(self, key: str, pool: Pool, make: Callable[[], Any]) -> Any:
+        """That of ``key`` in the journal, if need be of ``make``, which uses ``pool``.
+
+        Raises RunnerFailed where the pool was closed meanwhile: the result is that of an interrupted job.
+        """
+
+        def result() -> Any:
+            value = make()
+            if pool.closing.is_set():
+                raise RunnerFailed("the pool was closed while it was used")
+            return value
+
+        return self.journal.get(key, result)
+
     def recall(self) -> None:
         began = time.monotonic()
         with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=True) as pool:
@@ -180,7 +179,7 @@ class Calibration:
                     measured = pool.ask(job).answer
                     return measured.table if measured is not None else None
 
-                return _measured(self.journal, key, pool, recall)
+                return self.result_of(key, pool, recall)
 
             for number, (program, table) in enumerate(self._each(pool, one, self.programs), 1):
                 self._emit_progress("recall", number, len(self.programs))
@@ -223,9 +222,7 @@ class Calibration:
                 files = {name: self._file(name, program) for name in CAPABILITIES}
                 existing = {n: file for n, file in files.items() if Path(file).exists()}
                 job = CompareRunsJob(program=program, seed=self.seed, files=existing)
-                return _measured(
-                    self.journal, key.format(program.name), pool, lambda: _comparison(pool.ask(job).answer)
-                )
+                return self.result_of(key.format(program.name), pool, lambda: _comparison(pool.ask(job).answer))
 
             for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(CAPABILITY, number, len(self.programs))
@@ -240,7 +237,7 @@ class Calibration:
             def compare(program: Program) -> Any:
                 key = f"threads {program.name} {self.seed}"
                 job = CompareThreadsJob(program=program, seed=self.seed, threads=THREAD_COUNTS)
-                return _measured(self.journal, key, pool, lambda: _comparison(pool.ask(job).answer))
+                return self.result_of(key, pool, lambda: _comparison(pool.ask(job).answer))
 
             for number, (program, comparison) in enumerate(self._each(pool, compare, self.programs), 1):
                 self._emit_progress(THREADS, number, len(self.programs))
@@ -293,7 +290,7 @@ class Calibration:
                 return []
             job = job_of(program)
             key = f"{pairs.name} {program.name} {job.seed} {job.variants}"
-            return _measured(self.journal, key, pool, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
+            return self.result_of(key, pool, lambda: [verdict.to_json() for verdict in verdicts_of(pool, job)])
 
         for program, records in self._each(pool, one, programs):
             verdicts = [Verdict.from_json(record) for record in records]

@@ -125,11 +125,11 @@ def write_curves(file: Path, started: CoverageStarted, summary: CoverageSummary)
     names = {"": "all programs", **{name: name for name in largest}}
     series = [
         Series(
-            f"{shown}, {100 * summary.curves[name][-1][1] / summary.statements.torch:.1f} %",
+            f"{label}, {100 * summary.curves[name][-1][1] / summary.statements.torch:.1f} %",
             colour,
             points=tuple((n, 100 * covered / summary.statements.torch) for n, covered in summary.curves[name]),
         )
-        for colour, (name, shown) in enumerate(names.items())
+        for colour, (name, label) in enumerate(names.items())
     ]
     levels = [Level(f"Jin & Wan 2025, {PAPER:.0f} %", PAPER), Level(f"TorchFuzz, {TORCHFUZZ} %", TORCHFUZZ)]
     chart = line_chart(

@@ -24,7 +24,7 @@ def test_interruption_closes_the_pool_and_journals_nothing_of_what_ran(tmp_path:
             assert pool.closing.wait(30)
             return "not whole"
 
-        return measured.journal.get(program.name, pool, wait)
+        return measured.result_of(program.name, pool, wait)
 
     results = measured._each(pool, one, measured.programs[:2])
     threading.Thread(target=_interrupt, args=(is_running,)).start()
