@@ -58,9 +58,9 @@ def print_findings(console: Console, findings: Sequence[Finding], most: int | No
     table.add_column("kind", no_wrap=True)
     placed = any(finding.place for finding in findings)
     for column in ("seed", "shown by", "place")[: 2 + placed]:
-        table.add_column(column, no_wrap=column == "seed")
+        table.add_column(column, no_wrap=column != "place")
     for finding in findings[:most]:
-        by = " + ".join(step.rule for step in finding.derivation) or "the original"
+        by = "\n+ ".join(step.rule for step in finding.derivation) or "the original"
         kind = str(finding.verdict.kind)
         seed = Text(printable(finding.original.name))
         row = Text(finding.id), Text(kind, style=style_of(kind)), seed, Text(by), Text(printable(finding.place))
