@@ -51,8 +51,9 @@ class SeedOutcomes:
                 pass
 
     def counts(self) -> dict[str, int]:
-        """Number of seeds by outcome, without those that no seed has."""
+        """Number of seeds by outcome, without those that no seed has; a finding counts before its seed is done."""
         outcomes = list(self.by_index.values())
+        outcomes += [outcome for outcome in self._gravest.values() if outcome is SeedOutcome.FAILED]
         return {str(outcome): outcomes.count(outcome) for outcome in SeedOutcome if outcome in outcomes}
 
     def _raise_to(self, index: int, outcome: SeedOutcome) -> None:

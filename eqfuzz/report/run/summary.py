@@ -70,7 +70,8 @@ def print_totals(console: Console, summary: Summary, out: str) -> None:
         f"random seed {summary.seed}",
     )
     console.print()
-    for line in (amounts, graph_counts(summary.compiled), costs, outcome_counts(summary.outcomes)):
+    outcomes = outcome_counts(summary.outcomes) if summary.cells or summary.findings else []
+    for line in (amounts, graph_counts(summary.compiled), costs, outcomes):
         if line:
             console.print(dot.join(Text(word) for word in line), soft_wrap=not console.is_terminal)
     if summary.interrupted:

@@ -40,6 +40,13 @@ def test_outcome_is_the_gravest_of_what_a_seed_has_shown(events, outcome):
     assert outcomes.counts() == {outcome: 1}
 
 
+def test_finding_of_a_seed_that_is_not_done_counts_as_failed():
+    outcomes = SeedOutcomes()
+    for event in (sample.cell(0, 0, AGREE), sample.cell(1, 0, AGREE), finding()):
+        outcomes.count_event(event)
+    assert outcomes.counts() == {"failed": 1}
+
+
 def test_summary_counts_outcomes_and_compilations():
     counters = RunCounters()
     for event in sample.whole_run()[:-1]:
