@@ -313,7 +313,7 @@ def test_progress_line_has_counts_and_estimate():
         progress.count(event)
     now[0] = 60.0
     line = progress.line()
-    assert line.startswith("2/3 seeds, ok 0, failed 1, ignored 0, ")
+    assert line.startswith("2/3 seeds, ok 0, failed 2, ignored 0, ")
     assert ", 12 variants, 4 cells, 4 cells/min, 2 findings, " in line
     assert "flaky 1" in line
     assert line.endswith("1 min 00 s so far, about 30 s left")
