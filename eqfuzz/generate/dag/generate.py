@@ -84,6 +84,7 @@ class ProgramGenerator:
         self.catalogue = Catalogue(declared, STRUCTURES, template, only=chosen, weights=factors)
         self._depth = depth or template.depth
         members = map(self.catalogue.member, self.catalogue.weights)
+        self._required = {name for name in self.names if self.catalogue.member(name).family in template.required}
         self._makes_tensors = any(member.ranks[-1] >= 0 for member in members)
         self._header = Provenance(TEMPLATE, configs=template.configs).header() if template.configs else ""
 
@@ -159,7 +160,8 @@ class ProgramGenerator:
     def _finished(self, builder: Builder, draw: Draw, result: Expr) -> Graph:
         """The graph of what was built, without dead code.
 
-        Raises UnsatisfiableSpec where it has no operator, and where it has no tensor though operators make some.
+        Raises UnsatisfiableSpec where it has no operator, no tensor though operators make some, or no operator of a
+        required family.
         """
         dims = {name: (int(dim), draw.choice(_OTHER_SIZES)) for name, dim in builder.dims.items()}
         written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
@@ -169,6 +171,8 @@ class ProgramGenerator:
             raise UnsatisfiableSpec("a program without an operator")
         if self._makes_tensors and not _has_tensor(graph):
             raise UnsatisfiableSpec("a program without a tensor")
+        if self._required and self._required.isdisjoint(graph.operators):
+            raise UnsatisfiableSpec(f"a program without an operator of: {', '.join(self.template.required)}")
         return graph
 
 

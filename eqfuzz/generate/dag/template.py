@@ -32,6 +32,7 @@ class ProgramTemplate(pydantic.BaseModel):
     """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 excludes.
 
     - ``families``, ``operators``: weights of operators; where ``operators`` names any, only those are used.
+    - ``required``: families of which each program uses an operator of at least one, where any may be used.
     - ``dtypes``, ``ranks``, ``profiles`` (values of inputs), ``layouts``: weights of draws.
     - ``modules``: probability of a module with parameters instead of a function.
     - ``backward``: probability that inputs and parameters require gradients.
@@ -55,6 +56,7 @@ class ProgramTemplate(pydantic.BaseModel):
     families: Weights = {}
     others: float = pydantic.Field(1.0, ge=0, description="weight of families that are not named")
     operators: Weights = {}
+    required: tuple[str, ...] = ()
     dtypes: Weights = {
         "float32": 8,
         "float64": 1.5,

@@ -183,6 +183,7 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path, capfd, arguments, message):
         ("profiles = {normal = 0}", "every weight is 0"),
         ("families = {lnialg = 1}", "families: there is no 'lnialg', did you mean 'linalg'?"),
         ('operators = {"torch.ad" = 1}', "operators: there is no 'torch.ad', did you mean 'torch.add'?"),
+        ('required = ["unbaked"]', "required: there is no 'unbaked', did you mean 'unbacked'?"),
         ('preamble = ["def ("]', "preamble: Value error, not valid Python"),
         ("others = 0", "mine.toml lets no operator in"),
     ],

@@ -115,6 +115,15 @@ def test_every_program_has_a_tensor(template):
         assert any(spec.size is not None for spec in specs), program.source
 
 
+def test_every_program_has_an_operator_of_a_required_family():
+    unbacked = GENERATORS["unbacked"]
+    family = {name for name, one in operators().items() if one.family == "unbacked"}
+    for seed in (*range(30), *range(300, 330)):
+        assert not family.isdisjoint(unbacked.generate(seed).operators)
+    without = ProgramGenerator(unbacked.template, only=["torch.add", "torch.mul"])
+    assert without.generate(0).operators, "not where no operator of the family may be used"
+
+
 def test_programs_of_numbers_alone_are_generated_where_they_are_asked_for():
     source = ProgramGenerator(TEMPLATES["default"], only=["scalar: add"]).generate(3).source
     assert "+" in source
@@ -128,7 +137,7 @@ def test_unbacked_template_gives_graphs_with_unbacked_symbols():
     programs = [generator.generate(seed) for seed in range(20)]
     (named,) = {recognise(program.source, "unbacked").configs for program in programs}
     configs = [config.on("eager").model_copy(update={"dynamo": config.dynamo}) for config in choose(named, BUILT_IN)]
-    assert sum(any(unbacked_graphs(program, config) for config in configs) for program in programs) >= 10
+    assert sum(any(unbacked_graphs(program, config) for config in configs) for program in programs) >= 15
     usual = BUILT_IN["inductor"].on("eager")
     assert not any(unbacked_graphs(program, usual) for program in programs)
 

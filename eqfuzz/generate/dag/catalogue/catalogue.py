@@ -124,6 +124,7 @@ def _require_known(
     for field, weights, names in (
         ("families", template.families, families),
         ("operators", template.operators, [*operators, *structures]),
+        ("required", template.required, families),
     ):
         for name in weights:
             if name not in names:
