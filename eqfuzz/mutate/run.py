@@ -22,6 +22,7 @@ from eqfuzz.mutate.seed_runner import SeedRunner, failed_step, selected_rules
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.provenance import provenance_of
 from eqfuzz.rewrite.rules.rule import RuleError
+from eqfuzz.run.environment import Environment
 from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 from eqfuzz.triage.findings.known_issues import read_known_issues
 
@@ -41,7 +42,20 @@ def run(settings: Settings, handler: Handler) -> Summary:
     except ValueError as error:
         raise UsageError(str(error)) from None
     with SeedRunner(settings, rules) as runner:
-        return _BoundedRun(runner, paths, bucketer, handler).run()
+        summary = _BoundedRun(runner, paths, bucketer, handler).run()
+    if settings.dry_run:
+        remove_empty_folders(runner.environment)
+    return summary
+
+
+def remove_empty_folders(environment: Environment) -> None:
+    """Remove what a run in which nothing compiles leaves of its folders for caches and temporary files."""
+    for top in (environment.caches(), environment.temporary_dir()):
+        for folder in sorted((top, *(path for path in top.rglob("*") if path.is_dir())), reverse=True):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+    if environment.out.is_dir() and not any(environment.out.iterdir()):
+        environment.out.rmdir()
 
 
 def seed_files(paths: Sequence[Path]) -> list[Path]:

@@ -7,16 +7,15 @@ import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import quote_plus
 
 import jinja2
 
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
-from eqfuzz.oracle.observe.normalised_messages import normalised
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import Release
 from eqfuzz.report.formatting import value
+from eqfuzz.report.issue_searches import searches
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.replay import STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
@@ -24,6 +23,7 @@ from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
 from eqfuzz.triage.findings.program_features import features_of
 from eqfuzz.triage.findings.stage import LADDER, Blame
+from eqfuzz.triage.reproducer.header import without_imports_of_torch
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
 _WORDS = {
@@ -70,7 +70,7 @@ def issue_text(
         only_transformed=finding.only_transformed,
         original_is_right=finding.original_is_right,
         diff=_diff(finding) if finding.derivation else "",
-        searches=[(words, _search(words)) for words in _searches(finding)],
+        searches=searches(finding),
         error=_error(finding) if raises else "",
         versions=versions.strip("\n"),
         fence="`" * max(3, 1 + max(len(run) for text in texts for run in re.findall(r"`*", text))),
@@ -176,19 +176,6 @@ def _error(finding: Finding) -> str:
 
 
 def _diff(finding: Finding) -> str:
-    before, after = (program_text(p).splitlines() for p in (finding.original, finding.transformed))
+    texts = (without_imports_of_torch(program_text(p))[0] for p in (finding.original, finding.transformed))
+    before, after = (text.splitlines() for text in texts)
     return "\n".join(list(difflib.unified_diff(before, after, "the original", "shows it", lineterm="", n=2)))
-
-
-def _searches(finding: Finding) -> list[str]:
-    names = features_of(finding.transformed)
-    if not finding.verdict.is_about_values and finding.verdict.kind is not VerdictKind.WRONG_METADATA:
-        return [normalised(finding.verdict.message).split(": ", 1)[-1][:80], " ".join(("torch.compile", *names[:3]))]
-    words = {VerdictKind.WRONG_GRADIENT: "wrong gradient", VerdictKind.WRONG_METADATA: "stride dtype mismatch"}
-    about = words.get(finding.verdict.kind, "wrong result")
-    culprit = application(finding.blame.detail) if finding.blame is not None else ""
-    return list(dict.fromkeys([f"{culprit or ' '.join(names[:2])} {about}", f"inductor {' '.join(names[:3])}"]))
-
-
-def _search(words: str) -> str:
-    return f"https://github.com/pytorch/pytorch/issues?q={quote_plus('is:issue ' + words)}"

@@ -94,7 +94,9 @@ class _Rows:
     def table(self) -> Table:
         table = _grid(2, self.digits)
         matcher = difflib.SequenceMatcher(None, self.old_lines, self.new_lines, autojunk=False)
-        for number, group in enumerate(matcher.get_grouped_opcodes(CONTEXT_LINES)):
+        context = matcher.get_grouped_opcodes(CONTEXT_LINES)
+        groups = [[code for code in group if not self._imports_torch(code)] for group in context]
+        for number, group in enumerate(group for group in groups if any(tag != "equal" for tag, *_ in group)):
             if number:
                 table.add_row("", "", "", Text("⋯", style="dim"))
             for tag, i1, i2, j1, j2 in group:
@@ -109,6 +111,12 @@ class _Rows:
                     for row in self._rules_beside(j):
                         table.add_row("", "", "", row)
         return table
+
+    def _imports_torch(self, code: tuple[str, int, int, int, int]) -> bool:
+        """Whether a change adds nothing but ``import torch``, which a rule needs and a reduced program may lack."""
+        tag, _, _, start, end = code
+        lines = [line.strip() for line in self.new_lines[start:end]]
+        return tag == "insert" and "import torch" in lines and set(lines) <= {"import torch", ""}
 
     def _rules_beside(self, line: int) -> Iterator[Text]:
         """Under an added line: carets below each marked expression, then the rule's name."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS, VerbFailed
-from eqfuzz.cli.findings.lookup import finding_in, folder_of
+from eqfuzz.cli.findings.lookup import buckets_in, finding_in, folder_of
 from eqfuzz.cli.options.common import OUT, EventFormat, Jobs, OutputFormat, RunFolder, Time
 from eqfuzz.cli.options.findings import Candidate, FindingId
 from eqfuzz.cli.options.values import job_count, seconds_of
@@ -69,7 +69,8 @@ def reduce(
     if format is OutputFormat.JSON:
         print(json.dumps(_summary(smaller, str(folder))))
     else:
-        print_reduced(console, smaller, str(folder), str(out))
+        bucket = buckets_in(out).of(smaller) if smaller.fingerprint else ""
+        print_reduced(console, smaller, str(folder), str(out), bucket)
 
 
 def _summary(finding: Finding, folder: str) -> dict[str, object]:

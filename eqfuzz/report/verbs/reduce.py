@@ -55,9 +55,9 @@ class ReductionCurve(LiveReport):
             return f"{self._phase or 'calls'}: {sizes}{count(self._tries, 'try', 'tries')}, {elapsed}"
 
 
-def print_reduced(console: Console, finding: Finding, folder: str, out: str) -> None:
-    """The smaller finding as a panel, and how much smaller it is."""
-    print_finding(console, FindingReported(index=0, finding=finding, folder=folder, known=False), out)
+def print_reduced(console: Console, finding: Finding, folder: str, out: str, bucket: str) -> None:
+    """The smaller finding as a panel, with its ``bucket`` (empty: in none), and how much smaller it is."""
+    print_finding(console, FindingReported(index=0, finding=finding, folder=folder, known=False, bucket=bucket), out)
     reduced = finding.reduced
     if reduced is not None:
         changes = [

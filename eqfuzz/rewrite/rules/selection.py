@@ -92,6 +92,8 @@ def _hint(glob: str, rules: Sequence[NamedRule], *, families_too: bool = True) -
     if slash and close is None:
         close = closest(glob, [r.name for r in rules if r.family == family] or [r.name for r in rules], cutoff=0.4)
     elif not slash:
-        whole = {_bare(r.name): r.name for r in reversed(rules)} | ({f: f for f in families} if families_too else {})
+        whole = {_bare(r.name): r.name for r in reversed(rules)} | (
+            {name: name for name in (*families, PAPER)} if families_too else {}
+        )
         close = whole.get(closest(glob, whole) or "")
     return f"; did you mean {close!r}?" if close else ""

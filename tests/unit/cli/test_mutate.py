@@ -248,6 +248,11 @@ def test_unknown_rule_has_suggestion(monkeypatch, tmp_path):
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_mistyped_name_of_a_selection_is_corrected():
+    result = CliRunner().invoke(app, ["mutate", "--rules", "papr"])
+    assert (result.exit_code, result.stderr) == (2, "eqfuzz: --rules: no rule fits 'papr'; did you mean 'paper'?\n")
+
+
 def test_missing_path_is_named(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["mutate", "no-such-folder"])

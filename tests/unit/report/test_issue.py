@@ -8,6 +8,7 @@ import pytest
 from eqfuzz.oracle.compare.verdict import FINDINGS, Evidence, VerdictKind
 from eqfuzz.program.release import Release
 from eqfuzz.report.issue import issue_text, title
+from eqfuzz.report.issue_searches import searches
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import DrawCount, ReductionResult
@@ -61,8 +62,8 @@ VERSIONS = "PyTorch version: 2.15.0+cu132\nOS: Linux\n"
 GOLDEN = f"""\
 <!-- [Inductor] amin (int8): torch.compile gives a wrong result -->
 <!-- Before filing, look for duplicates:
-     amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+amin+wrong+result
-     inductor amin int8 to: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+inductor+amin+int8+to
+     inductor amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+inductor+amin+wrong+result
+     torch.compile amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+torch.compile+amin+wrong+result
 -->
 ### 🐛 Describe the bug
 
@@ -154,7 +155,7 @@ def test_issue_of_exception_has_error_log():
     )
     log = text.split("### Error logs")[1].split("### Versions")[0]
     assert log.strip().splitlines() == ["```", message, *(f"  in {frame}" for frame in FRAMES), "```"]
-    assert "shape '…' is invalid for input of size N: https://github.com/" in text
+    assert "RuntimeError shape is invalid for input of size: https://github.com/" in text
     assert "Error logs" not in text_of(WHOLE)
 
 
@@ -282,3 +283,46 @@ def test_program_text_cannot_close_fence_or_comment():
     assert head.count("-->") == 2
     assert "````\n```\n# A heading\n```\n````" in body
     assert body.count("````") == 8
+
+
+CAT = "import torch\n\ndef program(x): return torch.cat([x, x[:1]])\n\ndef inputs(rng): yield rng.normal(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (
+            {
+                "kind": VerdictKind.COMPILER_CRASH,
+                "message": "call 4 (integer values): the compiler fails with InductorError: AssertionError: "
+                "expected size 32==48, stride 1==1 at dim=0: input 'x' of op",
+                "evidence": Evidence(4, frames=("_inductor.output_code.CompiledFxGraph.__call__",)),
+            },
+            [
+                "AssertionError expected size stride at input of op",
+                "AssertionError CompiledFxGraph",
+                "torch.compile AssertionError cat",
+            ],
+        ),
+        (
+            {
+                "kind": VerdictKind.EXCEPTION_MISMATCH,
+                "message": "call 0: eager raises ValueError: no rows; compiled raises nothing",
+            },
+            ["ValueError no rows", "torch.compile ValueError cat"],
+        ),
+        ({"kind": VerdictKind.WRONG_GRADIENT}, ["torch.compile cat wrong gradient"]),
+        ({"kind": VerdictKind.PROCESS_CRASH}, ["torch.compile cat segfault"]),
+        (
+            {"kind": VerdictKind.WRONG_METADATA, "message": "output: stride is (1, 3) in eager and (2, 1) in compiled"},
+            ["torch.compile cat stride mismatch"],
+        ),
+        ({"kind": VerdictKind.WRONG_METADATA, "message": "shared(output, args[0])"}, ["torch.compile cat aliasing"]),
+        (
+            {"blame": Blame("inductor", "joint_graph_passes", 1, "constant_fold_uniform_value")},
+            ["inductor constant_fold_uniform_value wrong result", "torch.compile cat wrong result"],
+        ),
+    ],
+)
+def test_searches_are_operators_exceptions_and_passes(changed, words):
+    assert [text for text, _ in searches(finding_of(source=CAT, **{"evidence": None, **changed}))] == words

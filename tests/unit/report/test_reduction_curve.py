@@ -47,9 +47,10 @@ def test_each_phase_has_its_own_curve(console):
 
 def test_reduced_finding_is_printed_with_sizes(console):
     smaller = dataclasses.replace(sample.finding(), reduced=ReductionResult((3, 0), (20, 1), (900, 60), 57))
-    print_reduced(console, smaller, "out/findings/00aa11bb22", "out")
+    print_reduced(console, smaller, "out/findings/00aa11bb22", "out", bucket="b35766e3")
     assert "reduced: rewrites 3 → 0, statements 20 → 1, characters 900 → 60, 57 tries" in output_of(console)
     assert "from 20 statements to 1" in output_of(console)
+    assert "bucket   b35766e3" in output_of(console)
 
 
 def test_panel_names_bucket(console):

@@ -123,3 +123,12 @@ def test_long_excerpt_is_truncated_with_count_of_omitted_lines():
     lines = text_of(Excerpt(program(f"def program(x):\n{body}    return x\n"))).splitlines()
     assert len(lines) == EXCERPT_LINES + 1
     assert lines[-1].strip() == "… 22 more lines"
+
+
+def test_import_of_torch_that_a_rule_adds_is_no_change():
+    before, after = "def f(x):\n    return x + x\n", "import torch\n\ndef f(x):\n    return torch.add(x, x)\n"
+    console = Console(file=io.StringIO(), width=80)
+    console.print(SourceDiff(before, after, [RewriteStep("a/b", 2, "x + x", "torch.add(x, x)")]))
+    text = console.file.getvalue()
+    assert "import torch" not in text
+    assert "return torch.add(x, x)" in text
