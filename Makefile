@@ -56,7 +56,7 @@ bench: setup
 	@$(PY) -m benchmarks.runner $(ARGS)
 
 defects: setup
-	@$(PY) -m tools.defects_table $(ARGS)
+	@$(PY) -m tools.gallery $(ARGS)
 
 quality: setup
 	@$(PY) -m tools.fault_detection $(ARGS)

@@ -9,11 +9,11 @@ import pytest
 
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.release import Release, this_release
-from tools.defects_table import BEGIN, END, Column
 from tools.fault_detection.real_defects import __main__ as real_defects
 from tools.fault_detection.real_defects.__main__ import DefectJournal, main, table
 from tools.fault_detection.real_defects.defect import BadDefect, Defect, read_defect, read_defects
 from tools.fault_detection.real_defects.outcome import Outcome, Status, classify, shared_buckets
+from tools.release_columns import BEGIN, END, Column
 
 URL = "https://github.com/pytorch/pytorch/issues/198081"
 GOOD = f"""cause = "any gives bool"

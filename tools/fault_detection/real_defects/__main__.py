@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
-import json
 import os
 import sys
 import tempfile
@@ -22,10 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from eqfuzz.program.release import this_release
-from tools.defects_table import Column, merge, read_columns, with_table
 from tools.fault_detection.json_lines import JsonLines
 from tools.fault_detection.real_defects.defect import FOLDER, BadDefect, Defect, read_defects
 from tools.fault_detection.real_defects.outcome import Outcome, Status, run_seed, shared_buckets
+from tools.release_columns import Column, merge, read_columns, with_table, write_columns
 
 REQUIRED_SHARE = 0.95
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "real-defects.md"
@@ -129,9 +128,9 @@ def _cell(outcome: Outcome) -> str:
 
 def _write(page: Path, defects: Sequence[Defect], outcomes: Mapping[str, Outcome]) -> None:
     cells = {name: _cell(outcome) for name, outcome in outcomes.items()}
-    columns = merge(read_columns(page), [Column(this_release(), datetime.date.today().isoformat(), cells)])
-    results = json.dumps([column.to_json() for column in columns], indent=2)
-    page.with_suffix(".json").write_text(f"{results}\n", encoding="utf-8")
+    results = page.with_suffix(".json")
+    columns = merge(read_columns(results), [Column(this_release(), datetime.date.today().isoformat(), cells)])
+    write_columns(results, columns)
     page.write_text(with_table(page.read_text(encoding="utf-8"), table(defects, columns)), encoding="utf-8")
 
 
