@@ -13,7 +13,7 @@ VERBS = {
     "mutate": (["mutate", "seed.py"], "eqfuzz.mutate.run.run"),
     "config tuples": (["config", "tuples", "seed.py"], "eqfuzz.commands.fuzz_configs.run"),
     "config random": (["config", "random", "seed.py"], "eqfuzz.commands.fuzz_configs.run"),
-    "generate dag": (["generate", "dag", "--run", "--seed", "1"], "eqfuzz.mutate.run.run"),
+    "generate dag": (["generate", "dag", "--run", "--seed", "1"], "eqfuzz.commands.generate_dag.run"),
 }
 
 
