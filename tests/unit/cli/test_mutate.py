@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import eqfuzz.mutate.run as campaign
 from eqfuzz.cli.app import app
+from eqfuzz.cli.options.values import seed_configs_of
 from eqfuzz.events.run import FindingReported, InvalidReason, RunStarted, SeedDone, SeedStarted, Summary
 from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -263,7 +264,11 @@ def test_the_defaults_are_those_of_the_settings(mutate):
     _, settings = mutate(summary())
     cores = len(os.sched_getaffinity(0))
     assert settings == Settings(
-        paths=(Path("seeds"),), out=Path("eqfuzz-out"), jobs=cores, compiling=CompileSettings(threaded=0.25)
+        paths=(Path("seeds"),),
+        out=Path("eqfuzz-out"),
+        jobs=cores,
+        compiling=CompileSettings(threaded=0.25),
+        seed_configs=seed_configs_of(None),
     )
 
 
