@@ -99,6 +99,21 @@ def test_readme_is_short_and_counts_the_defects_found():
     assert f"[{len(scripts)} defects in PyTorch" in text
 
 
+def test_tests_that_hold_the_features_of_other_systems_exist():
+    text = (ROOT / "docs" / "reference" / "other-systems.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if re.match(r"\| [A-C]\d+ ", line)]
+    assert [row.split()[1] for row in rows] == [
+        f"{a}{n}" for a, most in (("A", 17), ("B", 5), ("C", 7)) for n in range(1, most + 1)
+    ]
+    for row in rows:
+        held = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", row)
+        assert held, row
+        for file, name in held:
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8") if name else (ROOT / file).is_file(), (
+                name
+            )
+
+
 def missing_names(text: str, quote: str, folder: Path) -> list[str]:
     """Paths and dotted names of this project between ``quote`` that lead nowhere from ``folder`` or ``BASES``."""
     quoted = set(re.findall(rf"(?<!`){quote}([^`\s]+){quote}(?!`)", text))
