@@ -38,8 +38,8 @@ class _WithinScreen:
     def __init__(self, source: ProgressSource) -> None:
         self._source = source
 
-    def __rich_console__(self, console: Console, _: ConsoleOptions) -> RenderResult:
-        options = console.options
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        options = console.options  # not those of what is printed above
         lines = console.render_lines(self._source.display(), options, pad=False)
         for line in lines[: max(1, options.size.height - 1)]:
             yield from line

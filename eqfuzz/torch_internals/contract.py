@@ -234,6 +234,9 @@ _FUZZER = tuple(
         ("Status", "keeps results with their values", ()),
         ("ConfigType", "keeps results with their values", ()),
         ("FactoryType", "tries configurations as torch's fuzzer does", ()),
+        ("FactoryOutputType", "tries configurations as torch's fuzzer does", ()),
+        ("SamplingType", "draws values of options", ()),
+        ("visualize_results", "shows results as torch's fuzzer does", ("n", "results")),
     )
 )
 

@@ -184,6 +184,8 @@ def run(
         executor=str(executor),
         ray_address=ray_address,
     )
+    import eqfuzz.campaign.setup  # noqa: F401 - before Ctrl-C raises an exception, which torch drops while it is imported
+
     as_json = format is OutputFormat.JSON
     raise typer.Exit(
         exit_code_of_long_run(

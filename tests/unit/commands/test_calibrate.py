@@ -36,4 +36,4 @@ def test_interruption_closes_the_pool_and_journals_nothing_of_what_ran(tmp_path:
 
 def _interrupt(is_running: threading.Event) -> None:
     assert is_running.wait(30)
-    signal.raise_signal(signal.SIGINT)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
