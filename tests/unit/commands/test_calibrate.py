@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import signal
+import json
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from eqfuzz.commands.calibrate import Calibration, Sizes
+from eqfuzz.program.program import Program
 from tests.unit.children import Children
 
 
@@ -17,23 +17,22 @@ def test_interruption_closes_the_pool_and_journals_nothing_of_what_ran(tmp_path:
     measured = Calibration(tmp_path, lambda _: None, Sizes(), jobs=1, seed=0)
     pool = Children({})
     is_running = threading.Event()
+    first, second = measured.programs[:2]
 
-    def one(program: Any) -> Any:
-        def wait() -> str:
-            is_running.set()
-            assert pool.closing.wait(30)
-            return "not whole"
+    def one(program: Program) -> str:
+        def measure() -> str:
+            if program is second:
+                is_running.set()
+                assert pool.closing.wait(30)
+            return program.name
 
-        return measured.result_of(program.name, pool, wait)
+        return measured.result_of(program.name, pool, measure)
 
-    results = measured._each(pool, one, measured.programs[:2])
-    threading.Thread(target=_interrupt, args=(is_running,)).start()
-    with pytest.raises(KeyboardInterrupt):
-        next(results)
-    assert pool.closing.is_set()
-    assert not (tmp_path / "measured.jsonl").exists()
-
-
-def _interrupt(is_running: threading.Event) -> None:
+    results = measured._each(pool, one, [first, second])
+    assert next(results) == (first, first.name)
     assert is_running.wait(30)
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        results.throw(KeyboardInterrupt())
+    assert pool.closing.is_set()
+    journal = (tmp_path / "measured.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line) for line in journal.splitlines()] == [[first.name, first.name]]
