@@ -59,6 +59,7 @@ BLIND = """
 """
 
 
+@pytest.mark.long
 def test_guard_cell_has_more_steps_than_compiled_cell(tmp_path):
     seed, preload = write(tmp_path, "seed.py", GUARDED), write(tmp_path, "plant.py", BLIND)
     run = mutate(seed, *CHEAP, "--preload", preload, "--steps", 1, out=tmp_path / "out")

@@ -46,6 +46,7 @@ def coverage(*arguments: str):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_lines_of_eager_and_compiler_are_counted_once_and_resumed(tmp_path, out):
     seeds = tmp_path / "seeds"
     seeds.mkdir()

@@ -63,6 +63,7 @@ def test_only_valid_programs_count_for_operators_and_outcomes_are_noted(tmp_path
     assert status[1] == "status     invalid"
 
 
+@pytest.mark.long
 def test_text_report_ends_with_operators_and_failed_seeds(tmp_path):
     done = eqfuzz(
         "generate", "dag", "--count", 2, "--run", "--out", tmp_path, "-p", 1, "--config", "eager", "--verbose"

@@ -188,6 +188,7 @@ def test_two_hundred_answers(tmp_path):
     assert last["retries"] == 20 == sum(model.played[kind] for kind in TRANSIENT)
 
 
+@pytest.mark.long
 def test_the_budget_ends_a_run_before_it_is_spent(tmp_path):
     acts = [Act("fence")] * 30
     with serving() as server:
@@ -348,6 +349,7 @@ def test_white_box_prompt_shows_example_that_reached_part(tmp_path):
     assert header["reached"] is True
 
 
+@pytest.mark.long
 def test_campaign_draws_seeds_from_model(tmp_path):
     """The same draws again cost nothing, and give the same seeds; a spent budget gives none."""
     order = GenerationRequest(

@@ -18,6 +18,7 @@ SEEDS = Path(__file__).parents[2] / "seeds"
 AMIN = SEEDS / "handwritten" / "dtypes" / "quantise_int8.py"
 
 
+@pytest.mark.long
 def test_every_format_runs_without_module_level_code(tmp_path):
     run = mutate(SEEDS / "formats", "--variants", 1, out=tmp_path / "out")
     assert run.code == 0, run.errors

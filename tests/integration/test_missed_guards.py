@@ -36,6 +36,7 @@ BLIND = """
         ),
     ],
 )
+@pytest.mark.long
 def test_missed_guard_depends_on_value_or_source(tmp_path, which, fingerprint):
     seed, preload = write(tmp_path, "seed.py", SEED), write(tmp_path, "plant.py", BLIND.format(which=which))
     options = ["--strategy", "none", "--steps", 12, "--no-check", "audit,draws", "--preload", preload]

@@ -74,6 +74,7 @@ def test_fault_with_threads_only_has_script_with_thread_count(tmp_path):
 
 
 @pytest.mark.skipif(not this_release().fits(">=2.13,<2.14"), reason="right on this torch")
+@pytest.mark.long
 def test_gradient_summed_by_several_threads_is_wrong(tmp_path):
     seed = write(tmp_path, "seed.py", UNFOLDED)
     run = mutate(seed, "--config", "inductor,inductor@2", "--strategy", "none", out=tmp_path / "out")
@@ -84,6 +85,7 @@ def test_gradient_summed_by_several_threads_is_wrong(tmp_path):
     assert len(run.of("finding")) == 1
 
 
+@pytest.mark.long
 def test_correct_runs_with_several_threads_agree(tmp_path):
     measuring = Calibration(tmp_path, lambda _: None, Sizes(threaded=6), jobs=1, seed=0)
     names = ("relu_residual", "logsumexp")
