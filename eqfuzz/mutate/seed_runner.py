@@ -76,14 +76,13 @@ class SeedRunner:
         stop: threading.Event,
         *,
         settings: Settings | None = None,
-        deadline: float | None = None,
         bucketer: Bucketer | None = None,
         text: str | None = None,
     ) -> SeedRun:
         """A seed to be run with ``settings`` (default: those of the runner), see ``SeedRun``."""
         self._evictor.due()
         settings = settings or self.settings
-        return SeedRun(index, path, settings, self._resources, emit, stop, deadline, bucketer, text)
+        return SeedRun(index, path, settings, self._resources, emit, stop, bucketer=bucketer, text=text)
 
 
 def selected_rules(settings: RewriteSettings) -> list[Rule]:

@@ -188,7 +188,6 @@ def test_two_hundred_answers(tmp_path):
     assert last["retries"] == 20 == sum(model.played[kind] for kind in TRANSIENT)
 
 
-@pytest.mark.long
 def test_the_budget_ends_a_run_before_it_is_spent(tmp_path):
     acts = [Act("fence")] * 30
     with serving() as server:

@@ -58,7 +58,6 @@ def test_planted_slowdown_is_found_and_noise_is_not(tmp_path, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_seed_that_kills_its_process_is_reported_and_the_next_is_timed(tmp_path, seed):
     killer = tmp_path / "a_killer.py"
     killer.write_text(SEED.replace("def program(x, y): ", "import os\ndef program(x, y):\n    os._exit(3)\n    "))

@@ -39,6 +39,15 @@ def _summed(count: int, x: Range, *_: Range) -> Range:
     return x.times(count)
 
 
+def summed_places(draw: Draw, out: Spec) -> Needs:
+    """A tensor with a dimension for each element of ``out``, to sum nonzero indices of. Raises UnsatisfiableSpec."""
+    rank = out.shape[0]
+    if isinstance(rank, Dim) or not 1 <= rank <= 4:
+        raise UnsatisfiableSpec("no tensor of that rank")
+    operand = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
+    return Needs(operand.exactly(), values=Range(0, 6 * operand.numel, exact=True))
+
+
 @unbacked(
     "unbacked: sum of nonzero",
     "torch.nonzero({0}).sum(dim=0)",
@@ -53,11 +62,7 @@ def _summed(count: int, x: Range, *_: Range) -> Range:
 )
 def sum_of_nonzero(draw: Draw, out: Spec) -> Needs:
     """The sum of the indices of nonzero elements, one number per dimension."""
-    rank = out.shape[0]
-    if isinstance(rank, Dim) or not 1 <= rank <= 4:
-        raise UnsatisfiableSpec("no tensor of that rank")
-    operand = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
-    return Needs(operand.exactly(), values=Range(0, 6 * operand.numel, exact=True))
+    return summed_places(draw, out)
 
 
 @unbacked(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
-from eqfuzz.generate.dag.operators.unbacked.unbacked import SUMMED, some_tensor, total, unbacked
+from eqfuzz.generate.dag.operators.unbacked.unbacked import SUMMED, some_tensor, summed_places, total, unbacked
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import WIDE, Dim, Range, Spec, UnsatisfiableSpec
+from eqfuzz.generate.dag.values.spec import WIDE, Spec
 
 
 @unbacked(
@@ -20,11 +20,7 @@ from eqfuzz.generate.dag.values.spec import WIDE, Dim, Range, Spec, Unsatisfiabl
 )
 def nonzero(draw: Draw, out: Spec) -> Needs:
     """The indices of nonzero elements, as rows that are summed, or whose largest is taken."""
-    rank = out.shape[0]
-    if isinstance(rank, Dim) or not 1 <= rank <= 4:
-        raise UnsatisfiableSpec("no tensor of that rank")
-    operand = Spec(tuple(draw.size(6) for _ in range(rank)), draw.choice(("bool", "int64", "float32")))
-    return Needs(operand.exactly(), values=Range(0, 6 * operand.numel, exact=True))
+    return summed_places(draw, out)
 
 
 @unbacked(
