@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -17,6 +18,13 @@ def forget_compiled_code() -> None:
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
     torch._dynamo.utils.clear_compilation_metrics()
+
+
+@contextlib.contextmanager
+def capturing_all() -> Iterator[None]:
+    """The context in which Dynamo also captures numbers taken out of tensors and shapes that data decide."""
+    with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True):
+        yield
 
 
 @functools.cache

@@ -11,7 +11,12 @@ import torch
 from eqfuzz.rewrite.calls.binding import Argument, BoundCall, bound_at, is_tensor, renamed_for, require_all_pure
 from eqfuzz.rewrite.calls.operators import METHODS, OVERLOADS, canonical, names_of, operator_at, takes_out
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.result_memory import require_copy_layout, require_not_complex, require_plain_writes
+from eqfuzz.rewrite.context.result_memory import (
+    require_copy_layout,
+    require_not_complex,
+    require_plain_writes,
+    require_unwritten_before_backward,
+)
 from eqfuzz.rewrite.facts.fact import Fact
 from eqfuzz.rewrite.facts.preconditions import Operands, Precondition, Visit
 from eqfuzz.rewrite.proof.form_examples import examples, has_in_place, has_method, has_out
@@ -331,4 +336,5 @@ def in_a_list_of_one(call: cst.Call, ctx: RewriteContext):
     target = operator_at(f"{OVERLOADS}._foreach_{bound.operator.aten}.default") if bound.operator.aten else None
     if target is None or [p.type for p in target.signatures[0].parameters] != ["Tensor[]"]:
         return
+    require_unwritten_before_backward(ctx.facts(bound.arguments[0].node))
     yield f"{ctx.path(f'torch._foreach_{bound.operator.aten}')}([{bound.arguments[0].text(ctx)}])[0]"

@@ -5,7 +5,7 @@ import torch
 
 from eqfuzz.rewrite.calls.binding import argument_text, is_tensor
 from eqfuzz.rewrite.context.context import RewriteContext
-from eqfuzz.rewrite.context.result_memory import require_copy_layout
+from eqfuzz.rewrite.context.result_memory import require_copy_layout, require_unwritten_before_backward
 from eqfuzz.rewrite.facts.preconditions import real
 from eqfuzz.rewrite.rules.rule import rule
 from eqfuzz.rewrite.source.edit import skip
@@ -234,5 +234,6 @@ def binary_in_lists_of_one(node: cst.BinaryOperation, ctx: RewriteContext):
     sides = [f for side in (node.left, node.right) for f in ctx.facts(side)]
     if any(f.dtype is torch.bool or f.kind == "bool" or (f.dtype is not None and f.dtype.is_complex) for f in sides):
         skip("the foreach form is for real numbers")
+    require_unwritten_before_backward(sides)
     left, right = argument_text(ctx, node.left), argument_text(ctx, node.right)
     yield f"{ctx.path(f'torch._foreach_{name}')}([{left}], {f'[{right}]' if is_tensor(ctx, node.right) else right})[0]"

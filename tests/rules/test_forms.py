@@ -197,6 +197,18 @@ def test_autograd_and_writing() -> None:
     assert variants_of(source, "forms/into_out", leaf, Y)
 
 
+@pytest.mark.parametrize(
+    ("expression", "rule"),
+    [("x + y", "operator-forms/binary_in_lists_of_one"), ("torch.neg(y)", "forms/in_a_list_of_one")],
+)
+def test_foreach_operands_are_not_written_to_before_backward(expression: str, rule: str) -> None:
+    leaf = X.clone().requires_grad_()
+    source = f"def program(x, y):\n    y = torch.mul(y, x)\n    z = {expression}\n    {{}}\n    return z\n"
+    assert variants_of(source.format("y.sum()"), rule, leaf, Y)
+    assert "written to before" in reasons_in(source.format("y.mul_(2)"), rule, leaf, Y)
+    assert variants_of(source.format("y.mul_(2)"), rule, X, Y)
+
+
 def test_in_place_forms_are_refused_under_autocast() -> None:
     source = """
     def program(x, y):

@@ -11,6 +11,7 @@ import torch
 
 from eqfuzz.oracle.observe.observation import CallObservation, Leaves, Observation, Raised
 from eqfuzz.oracle.observe.observer import snapshot
+from eqfuzz.oracle.reference.reference import LeafReference, Reference
 
 LEAST_ULPS = 2
 """Smaller errors are no faults: two legal kernels may differ by as much."""
@@ -60,14 +61,22 @@ class ElementFault:
     whole: bool = False
 
     def plant(
-        self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
+        self,
+        run: Observation,
+        group: str,
+        dtype: torch.dtype,
+        rng: random.Random,
+        eager: Observation | None = None,
+        reference: Reference | None = None,
     ) -> PlantedFault | None:
         """Plant the fault in a random element of a random leaf of ``group``; None if no element can have it.
 
-        A number closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s is no fault.
+        A number closer than ``LEAST_ULPS`` to the run's own or to ``eager``'s is no fault, nor is an error
+        no larger than the rounding error that ``eager``'s number has according to ``reference``.
         """
         leaves = getattr(run.calls[0], group)
-        right = {} if eager is None else dict(getattr(eager.calls[0], group))
+        numbers = {} if eager is None else dict(getattr(eager.calls[0], group))
+        references = {} if reference is None else dict(getattr(reference.calls[0], group))
         fits = _is_whole if self.whole else _plantable
         places = [place for place, (_, value) in enumerate(leaves) if fits(value, dtype)]
         rng.shuffle(places)
@@ -77,7 +86,11 @@ class ElementFault:
             candidates = self.where(flat).nonzero().reshape(-1).tolist()
             for element in rng.sample(candidates, min(len(candidates), 4)):
                 new = _with_number(old, element, self.number(flat, element, rng))
-                if self.eager_pair or not any(_close(value, new, element) for value in (old, right.get(path, old))):
+                number = numbers.get(path, old)
+                if self.eager_pair or not (
+                    any(_close(value, new, element) for value in (old, number))
+                    or _is_rounding(new, number, references.get(path), element)
+                ):
                     return PlantedFault(_with_leaf(run, group, place, new), (group, place))
         return None
 
@@ -92,7 +105,13 @@ class PropertyFault:
     change: Callable[[CallObservation, torch.dtype, random.Random], tuple[CallObservation, int | None] | None]
 
     def plant(
-        self, run: Observation, group: str, dtype: torch.dtype, rng: random.Random, eager: Observation | None = None
+        self,
+        run: Observation,
+        group: str,
+        dtype: torch.dtype,
+        rng: random.Random,
+        eager: Observation | None = None,
+        reference: Reference | None = None,
     ) -> PlantedFault | None:
         """Plant the fault in the first call; ``group`` is "outputs"."""
         changed = self.change(run.calls[0], dtype, rng)
@@ -277,6 +296,15 @@ def _close(old: torch.Tensor, new: torch.Tensor, element: int) -> bool:
     if not bool(before.isfinite()) or not bool(after.isfinite()):
         return False
     return int(ulps_apart(before, after)) < LEAST_ULPS
+
+
+def _is_rounding(new: torch.Tensor, eager: torch.Tensor, reference: LeafReference | None, element: int) -> bool:
+    """Whether ``new`` is no farther from ``eager`` than ``eager`` from the reference; False without a reference."""
+    right = None if reference is None or reference.unknown else reference.value
+    if not isinstance(right, torch.Tensor) or not new.shape == eager.shape == right.shape:
+        return False
+    number, rounded, exact = (value.detach()[_index(new, element)] for value in (new, eager, right))
+    return bool((number - rounded).abs() <= (rounded - exact).abs())
 
 
 def _index(value: torch.Tensor, element: int) -> tuple[int, ...]:

@@ -175,7 +175,7 @@ def _count(
 def _plants(specimen: Specimen, group: str, fault: Fault, rng: random.Random, draws: int) -> Iterator[PlantedFault]:
     for _ in range(draws):
         run = specimen.eager if fault.eager_pair else specimen.other
-        planted = fault.plant(run, group, specimen.dtype, rng, specimen.eager)
+        planted = fault.plant(run, group, specimen.dtype, rng, specimen.eager, specimen.references[-1])
         if planted is None:
             return
         yield planted

@@ -14,7 +14,7 @@ from eqfuzz.oracle.observe.observer import Keep, Scope, execute, observe
 from eqfuzz.oracle.reference.reference import LeafReference
 from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
-from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.dynamo import capturing_all, forget_compiled_code
 
 
 def captured_calls(
@@ -52,15 +52,16 @@ def captured_calls(
 
     forget_compiled_code()
     try:
-        captured = execute(
-            make_callable,
-            calls,
-            transform=lambda target: torch.compile(target, backend=backend),
-            seed=seed,
-            scope=scope,
-            keep=keep,
-            backward_scope=backward_scope,
-        )
+        with capturing_all():
+            captured = execute(
+                make_callable,
+                calls,
+                transform=lambda target: torch.compile(target, backend=backend),
+                seed=seed,
+                scope=scope,
+                keep=keep,
+                backward_scope=backward_scope,
+            )
     finally:
         forget_compiled_code()
     eager = observe(make_callable, calls, seed=seed)

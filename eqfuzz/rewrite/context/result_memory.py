@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
@@ -36,6 +36,15 @@ def require_plain_writes(ctx: RewriteContext) -> None:
 def require_not_complex(facts: Iterable[Fact]) -> None:
     if any(f.dtype is not None and f.dtype.is_complex for f in facts):
         skip("a complex tensor may be conjugated lazily, and its copy is, too")
+
+
+def require_unwritten_before_backward(operands: Sequence[Fact]) -> None:
+    """Skip where an operand that autograd would keep for the backward pass is written to before it.
+
+    Foreach operators keep all operands, the operators for single tensors only those that their derivatives need.
+    """
+    if any(f.needs_grad for f in operands) and any(f.mutated for f in operands):
+        skip("an operand is written to before the backward pass, for which foreach operators keep it")
 
 
 def is_dense(fact: Fact) -> bool:

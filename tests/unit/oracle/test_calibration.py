@@ -12,6 +12,7 @@ from eqfuzz.oracle.calibration.faults import (
     PROPERTY_FAULTS,
     SIGN_OF_ZERO,
     WHOLE_FAULTS,
+    relative,
     ulps_apart,
 )
 from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, RecallRow, measure
@@ -74,6 +75,32 @@ def test_element_fault_changes_one_element_only(specimen, fault):
         assert elements_changed(before.inputs_after, after.inputs_after) == 0
         old, new = (call.outputs[planted.leaf[1]][1] for call in (before, after))
         assert (old.stride(), old.dtype, old.requires_grad) == (new.stride(), new.dtype, new.requires_grad)
+
+
+def test_errors_that_eager_makes_itself_are_not_planted():
+    cancelling = recognise(
+        """
+def program(x):
+    z = x * 3.1
+    return (z - z.mean(0)).sum(0), z
+
+
+def inputs(rng):
+    yield rng.normal(50, 3)
+""",
+        "cancelling.py",
+    )
+    specimen = make_specimen(cancelling, torch.float32, 0)
+    for draw in range(20):
+        planted = relative(1e-2).plant(
+            specimen.eager, "outputs", torch.float32, random.Random(draw), specimen.eager, specimen.references[-1]
+        )
+        assert planted is not None
+        assert planted.leaf == ("outputs", 1)
+    leaves = {
+        relative(1e-2).plant(specimen.eager, "outputs", torch.float32, random.Random(draw)).leaf for draw in range(20)
+    }
+    assert ("outputs", 0) in leaves
 
 
 WHOLE = recognise(

@@ -65,6 +65,18 @@ def test_wrong_number_of_numpy_is_reported_and_a_rounded_one_is_not():
     assert changed(1 + 1e-7) is VerdictKind.AGREE
 
 
+def test_shapes_that_data_decide_are_captured_too():
+    def program(x):
+        a = (x * 1.3).numpy()
+        return torch.from_numpy(np.exp(a)), a[a[:, 0] > 0.5].shape[0]
+
+    measured = measure(program)
+    assert not measured.unknown
+    _, leaf = measured.calls[0].outputs[0]
+    assert leaf.bound is not None
+    assert float(leaf.bound.max()) < 1e-5
+
+
 def test_values_computed_between_graphs_have_no_reference():
     measured = measure(between_graphs)
     assert measured.unknown or all(leaf.unknown for _, leaf in measured.calls[0].outputs)
