@@ -12,6 +12,7 @@ from packaging.version import Version
 from eqfuzz.program.release import Release
 
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+"""The lines around a page's only table; where there are several, each has a name of its own in place of ``table``."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +51,11 @@ def merge(before: Sequence[Column], now: Sequence[Column]) -> list[Column]:
     return [columns[key] for key in sorted(columns, key=lambda key: (Version(key[0]), key[1]))]
 
 
-def with_table(text: str, new_table: str) -> str:
-    """The text of a page with its table replaced."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}{new_table}{END}{after}"
+def with_table(text: str, new_table: str, name: str = "table") -> str:
+    """The text of a page with its table ``name`` replaced. Raises ValueError where the page does not mark one."""
+    begin, end = (line.replace("table", name) for line in (BEGIN, END))
+    before, mark, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not mark or not last:
+        raise ValueError(f"the page has no lines {begin.strip()} and {end.strip()}")
+    return f"{before}{begin}{new_table}{end}{after}"
