@@ -125,7 +125,7 @@ FEW = {"fence": 6, "prose": 2, "bare prose": 1, "two blocks": 1, "two versions":
 FEW_WRONG = {"syntax": 2, "load": 1, "empty": 1, "raises": 1, "format": 1, "no-code": 1}
 
 
-def test_twenty_answers(tmp_path):
+def test_run_of_twenty_answers_repairs_and_counts_them(tmp_path):
     acts = shuffled({**FEW, **FEW_WRONG}, {"429": 1, "500": 1, "cut": 1, "malformed": 1}, stubborn=1)
     model, events = play(tmp_path, acts, "--budget", "0.20")
     check(tmp_path, model, events, acts, stubborn=1, estimated=0)
@@ -134,7 +134,7 @@ def test_twenty_answers(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.timeout(2000)
-def test_two_hundred_answers(tmp_path):
+def test_run_of_two_hundred_answers_with_every_fault_repairs_and_counts_them(tmp_path):
     """Every fault at once; the second answers are good but for five."""
     good = {"fence": 40, "plain": 10, "prose": 15, "bare prose": 10, "two blocks": 10, "two versions": 5}
     wrong = {

@@ -125,7 +125,7 @@ def test_runs_with_same_random_seed_differ_only_in_times(tmp_path):
 
 
 @pytest.mark.long
-def test_strategies(tmp_path):
+def test_strategies_have_the_requested_number_of_rewrites(tmp_path):
     seed = write(tmp_path, "seed.py", RELU)
     every = mutate(seed, "--strategy", "all", "--variants", 1, "--config", "eager", out=tmp_path / "all")
     walk = mutate(

@@ -83,7 +83,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)
-def test_an_attack_fails(attack: Path, world: World) -> None:
+def test_attack_fails_in_the_sandbox(attack: Path, world: World) -> None:
     before = world.everything_outside()
     toolchain_before = stamps(toolchain.place())
     text = world.text_of(attack)
@@ -109,7 +109,7 @@ def test_an_attack_fails(attack: Path, world: World) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda path: path.stem)
-def test_the_policy_refuses_attacks(attack: Path) -> None:
+def test_policy_refuses_every_attack(attack: Path) -> None:
     text = Provenance(LLM).header() + attack.read_text(encoding="utf-8")
     for name in ("PORT", "UDP_PORT", "PARENT", "MEMORY", "DISK"):
         text = text.replace(f"@{name}@", "1")

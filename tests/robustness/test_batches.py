@@ -61,7 +61,7 @@ def test_both_runners_agree_and_identical_code_is_recognised(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_kernel_that_is_broken_costs_its_own_cells_alone(tmp_path, fault):
+def test_broken_kernel_affects_only_its_own_cells(tmp_path, fault):
     expression, kind = FAULTS[fault]
     preload = write(tmp_path, "plant.py", KERNEL_FAULT.format(expression=expression))
     seed = write(tmp_path, "seed.py", SEED)

@@ -78,7 +78,9 @@ def larger_disk(tmp_path: Path) -> Iterator[SmallDisk]:
     yield from mounted(tmp_path / "larger", 700)
 
 
-def test_again_and_again_at_any_moment(disk: SmallDisk, undisturbed_like: Callable[[Kept], Kept]) -> None:
+def test_campaign_survives_a_disk_that_is_full_again_and_again(
+    disk: SmallDisk, undisturbed_like: Callable[[Kept], Kept]
+) -> None:
     """Database, programs, buckets and findings of a pretended campaign lie on the disk that is full."""
     out = disk.place / "out"
     running = Pretending(out, "--seconds", 0.05, "--patience", 0.2, cells=150)
@@ -102,7 +104,7 @@ def test_again_and_again_at_any_moment(disk: SmallDisk, undisturbed_like: Callab
 
 
 @pytest.mark.long
-def test_of_a_campaign_that_compiles(tmp_path: Path, larger_disk: SmallDisk) -> None:
+def test_compiling_campaign_resumes_when_a_full_disk_has_space_again(tmp_path: Path, larger_disk: SmallDisk) -> None:
     file = configured(tmp_path, cells=8)
     undisturbed = Running(tmp_path / "undisturbed", "night", "--file", file)
     assert undisturbed.ended(1500) == 1, undisturbed.errors

@@ -43,7 +43,9 @@ def signalled(out: Path, *numbers: signal.Signals, seconds: float) -> tuple[dict
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
-def test_one_signal_finishes_what_is_in_flight(tmp_path: Path, undisturbed_like: Like, number: signal.Signals) -> None:
+def test_one_signal_completes_items_in_flight_and_stops(
+    tmp_path: Path, undisturbed_like: Like, number: signal.Signals
+) -> None:
     summary, events = signalled(tmp_path, number, seconds=1.5)
     assert summary["interrupted"]
     assert summary["why"] == "interrupt"
@@ -76,7 +78,7 @@ def locked(database: Path) -> Iterator[None]:
     other.close()
 
 
-def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed_like: Like) -> None:
+def test_campaign_waits_for_a_locked_database(tmp_path: Path, undisturbed_like: Like) -> None:
     running = Pretending(tmp_path, "--seconds", 0.05, "--patience", 0.2)
     running.wait_for("stored", 3)
     with locked(tmp_path / "campaigns.db"):
@@ -89,7 +91,7 @@ def test_a_locked_database_is_waited_for(tmp_path: Path, undisturbed_like: Like)
 
 
 @pytest.mark.long
-def test_a_stop_need_not_wait_for_the_database(tmp_path: Path) -> None:
+def test_second_signal_ends_a_campaign_that_waits_for_its_database(tmp_path: Path) -> None:
     running = Pretending(tmp_path, "--patience", 0.2, "--seconds", 0.05)
     running.wait_for("stored", 3)
     with locked(tmp_path / "campaigns.db"):
@@ -103,7 +105,7 @@ def test_a_stop_need_not_wait_for_the_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_processes_that_begin_at_once_share_a_new_store(tmp_path: Path, undisturbed_like: Like) -> None:
+def test_processes_started_at_once_share_a_new_store(tmp_path: Path, undisturbed_like: Like) -> None:
     for running in [Pretending(tmp_path, "--seconds", 0.02) for _ in range(3)]:
         running.ended()
     performed = (tmp_path / PRETENDED / "performed").read_text().split()
@@ -113,7 +115,7 @@ def test_processes_that_begin_at_once_share_a_new_store(tmp_path: Path, undistur
 
 
 @pytest.mark.long
-def test_eqfuzz_itself(tmp_path: Path) -> None:
+def test_interrupted_command_resumes_with_the_results_of_an_undisturbed_run(tmp_path: Path) -> None:
     file, out = configured(tmp_path, cells=8), tmp_path / "out"
     undisturbed = Running(tmp_path / "undisturbed", "night", "--file", file)
     assert undisturbed.ended(1500) == 1, undisturbed.errors

@@ -95,19 +95,25 @@ def survives(file: Path, undisturbed: Path, out: Path, killed_at: list[Moment]) 
 
 
 @pytest.mark.long
-def test_twice(tmp_path: Path, undisturbed: tuple[Path, Path]) -> None:
+def test_campaign_killed_twice_has_the_results_of_an_undisturbed_one(
+    tmp_path: Path, undisturbed: tuple[Path, Path]
+) -> None:
     survives(*undisturbed, tmp_path / "out", [Moment("cell", 2, 0.0), Moment("stored", 2, 0.1)])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
-def test_at_twenty_five_random_moments(tmp_path: Path, undisturbed: tuple[Path, Path], seed: int) -> None:
+def test_campaign_killed_at_random_moments_has_the_results_of_an_undisturbed_one(
+    tmp_path: Path, undisturbed: tuple[Path, Path], seed: int
+) -> None:
     """Five in each of five campaigns."""
     survives(*undisturbed, tmp_path / "out", moments(0, 25)[seed::5])
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
-def test_at_any_step_of_the_loop(tmp_path: Path, undisturbed_like: Callable[[Kept], Kept], seed: int) -> None:
+def test_campaign_killed_at_any_step_of_its_loop_has_the_results_of_an_undisturbed_one(
+    tmp_path: Path, undisturbed_like: Callable[[Kept], Kept], seed: int
+) -> None:
     """Between any two statements of the database, writes of files, and events; its programs are pretended."""
     cells = 60 if seed == 1 else 200
     deaths = Pretending(tmp_path, "--deaths", seed, "--every", 150, cells=cells).ended()["deaths"]

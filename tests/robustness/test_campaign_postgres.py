@@ -42,13 +42,13 @@ from tests.unit.campaign.test_campaign_store import (  # noqa: F401 - collected 
     test_epoch_is_committed_once_with_its_result,
     test_failed_lease_counts_as_attempt,
     test_finding_has_the_earliest_epoch,
-    test_invalid_seeds_up_to_an_epoch,
+    test_invalid_seeds_are_listed_up_to_an_epoch,
     test_items_are_leased_once_and_in_order,
     test_leases_expire_without_heartbeats,
     test_problems_are_listed,
     test_released_lease_does_not_count_as_attempt,
     test_stored_finding_is_not_overwritten,
-    test_symptoms_of_originals_by_digest,
+    test_symptoms_of_originals_are_listed_by_digest,
     test_threads_never_lease_the_same_item,
     test_unknown_leases_are_released,
 )
@@ -73,7 +73,7 @@ def store(url: str, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def test_migrations_may_be_made_by_several_at_once(url: str) -> None:
+def test_concurrent_connections_migrate_the_database_once(url: str) -> None:
     def opened() -> None:
         Database(url).close()
 
@@ -141,7 +141,7 @@ class Claiming:
             self.trouble.append(str(error))
 
 
-def test_processes_that_share_no_folder_share_programs(url: str, tmp_path: Path) -> None:
+def test_stores_without_a_common_folder_share_programs(url: str, tmp_path: Path) -> None:
     text = "x = 1  # \udc80\x00\n"
     with Store.open(url, tmp_path / "here") as here, Store.open(url, tmp_path / "there") as there:
         digest = here.put_program(text)
@@ -156,7 +156,9 @@ def claim_all(arguments: tuple[Any, ...]) -> tuple[list[int], list[str]]:
 
 
 @pytest.mark.parametrize("claims", [400, pytest.param(10_000, marks=pytest.mark.long)])
-def test_four_processes_claim_from_two_campaigns(server: Postgres, url: str, tmp_path: Path, claims: int) -> None:
+def test_four_processes_lease_every_item_of_two_campaigns_once(
+    server: Postgres, url: str, tmp_path: Path, claims: int
+) -> None:
     epochs = 10
     with Store.open(url, tmp_path) as store:
         campaigns = [store.open_campaign(name, 0, {}, {}, 0.0).id for name in ("one", "other")]
@@ -185,7 +187,9 @@ def assert_ended_like(out: Path, url: str, undisturbed_like: Callable[[Kept], Ke
     assert undamaged(out, PRETENDED, url) == []
 
 
-def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]) -> None:
+def test_two_processes_share_a_campaign_and_its_budget(
+    url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]
+) -> None:
     arguments = ("--db", url, "--slots", 2, "--seconds", 0.05)
     both = [Pretending(tmp_path, *arguments, cells=CELLS) for _ in range(2)]
     for running in both:
@@ -205,7 +209,7 @@ def test_two_processes_share_a_campaign(url: str, tmp_path: Path, undisturbed_li
 
 
 @pytest.mark.parametrize("away", [2.0, pytest.param(20.0, marks=pytest.mark.long)])
-def test_the_server_may_be_away(
+def test_campaign_waits_for_a_server_that_is_stopped(
     server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept], away: float
 ) -> None:
     running = Pretending(tmp_path, "--db", url, "--slots", 2, "--seconds", 0.05, cells=CELLS)
@@ -221,7 +225,7 @@ def test_the_server_may_be_away(
 
 
 @pytest.mark.long
-def test_the_server_may_crash_again_and_again(
+def test_campaign_survives_repeated_crashes_of_the_server(
     server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]
 ) -> None:
     """Crashes while it answers: what it did, or did not do, is found out."""
@@ -236,7 +240,7 @@ def test_the_server_may_crash_again_and_again(
 
 
 @pytest.mark.long
-def test_the_server_may_fall_silent(
+def test_campaign_waits_for_a_server_that_does_not_answer(
     server: Postgres, url: str, tmp_path: Path, undisturbed_like: Callable[[Kept], Kept]
 ) -> None:
     """SIGSTOP of all its processes: nothing is refused, nothing answers."""
@@ -254,7 +258,7 @@ def test_the_server_may_fall_silent(
 
 
 @pytest.mark.long
-def test_eqfuzz_itself_shares_a_campaign_and_outlives_the_server(server: Postgres, url: str, tmp_path: Path) -> None:
+def test_two_commands_share_a_campaign_while_the_server_restarts(server: Postgres, url: str, tmp_path: Path) -> None:
     file = configured(tmp_path, cells=10)
     alone = Running(tmp_path / "alone", "night", "--file", file)
     assert alone.ended(1500) == 1, alone.errors

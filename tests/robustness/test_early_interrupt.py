@@ -12,7 +12,7 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["typer", "numpy", "libcst"])
-def test_it_is_one_line_and_130(tmp_path: Path, module: str) -> None:
+def test_interrupt_during_import_is_one_line_and_exit_130(tmp_path: Path, module: str) -> None:
     """Right after ``module``: half of what needs it is there."""
     command = [sys.executable, "-X", "importtime", "-m", "eqfuzz", "campaign", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

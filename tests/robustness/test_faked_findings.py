@@ -81,7 +81,7 @@ def test_faked_finding_is_not_confirmed_outside(fake: str, tmp_path: Path) -> No
     assert first_violation(text) is not None
 
 
-def test_difference_is_confirmed_outside(tmp_path: Path) -> None:
+def test_difference_is_confirmed_outside_of_the_sandboxed_program(tmp_path: Path) -> None:
     """Also a difference that the program makes on purpose when it is compiled: only the policy prevents that."""
     text = "import torch" + textwrap.dedent(PROGRAM).replace("x * 2", "x * 2 + torch.compiler.is_compiling()")
     claimed = finding(text)
@@ -91,7 +91,7 @@ def test_difference_is_confirmed_outside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dies", ["", "if torch.compiler.is_compiling(): import os; os.abort()"])
-def test_crash_is_confirmed_outside(dies: str) -> None:
+def test_crash_is_confirmed_outside_of_the_sandboxed_program(dies: str) -> None:
     text = "import torch\n" + PROGRAM.replace("return x * 2", f"{dies or 'pass'}\n    return x * 2")
     claimed = finding(text)
     died = dataclasses.replace(claimed, verdict=dataclasses.replace(claimed.verdict, kind=VerdictKind.PROCESS_CRASH))

@@ -142,7 +142,7 @@ SEED_LEVEL = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", SEED_LEVEL)
-def test_seeds_that_misbehave_only_when_compiled(tmp_path, fault):
+def test_seed_that_misbehaves_only_when_compiled_is_a_finding(tmp_path, fault):
     statement, kind = SEED_LEVEL[fault]
     source = seed(f"if torch.compiler.is_compiling(): {statement}")
     if statement.startswith("while"):

@@ -65,14 +65,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             yield world
 
 
-def test_a_program_is_compiled(world: World) -> None:
+def test_program_is_compiled_under_landlock(world: World) -> None:
     events = world.run(CLEAN, compiled=True)
     assert verdicts(events) == ["agree"], events
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_fails(name: str, world: World) -> None:
+def test_attack_fails_under_landlock(name: str, world: World) -> None:
     before = world.everything_outside()
     events = world.run(world.text_of(Path(__file__).parent / "attacks" / f"{name}.py"))
     output = output_of(events)

@@ -78,7 +78,7 @@ def find_cells(parent: int) -> list[int]:
     return [cell for zygote in forks_of(parent) for case in forks_of(zygote) for cell in forks_of(case)]
 
 
-def test_of_the_parent(run) -> None:
+def test_no_process_or_folder_is_left_when_the_parent_is_killed(run) -> None:
     process, out = run
     eventually(lambda: find_cells(process.pid))
     process.kill()
@@ -88,7 +88,7 @@ def test_of_the_parent(run) -> None:
 
 
 @pytest.mark.parametrize("victim", ["zygote", "case", "cell"])
-def test_of_a_process_below(run, victim) -> None:
+def test_no_process_or_folder_is_left_when_a_descendant_is_killed(run, victim) -> None:
     process, out = run
     cell = eventually(lambda: find_cells(process.pid))[0]
     case = int(Path(f"/proc/{cell}/stat").read_text().rsplit(")", 1)[1].split()[1])

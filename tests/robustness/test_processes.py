@@ -132,7 +132,7 @@ def _is_zombie(pid):
         return True
 
 
-def test_good_job(pool):
+def test_job_streams_its_events_and_the_same_random_numbers_each_time(pool):
     stage, total, drawn, end = events_of(pool, "good", n=5)
     assert stage == StageEntered(stage="eager", seconds=10)
     assert total["value"] == 10
@@ -190,14 +190,14 @@ def check_bad(pool, name):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_exit_of_a_bad_job_in_a_fork(pools, name):
+def test_bad_job_in_a_fork_has_its_exit_reason(pools, name):
     check_bad(pools("fork"), name)
 
 
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", BAD)
-def test_exit_of_a_bad_job_in_a_worker(pools, name):
+def test_bad_job_in_a_worker_has_its_exit_reason(pools, name):
     check_bad(pools("spawn"), name)
 
 
@@ -227,7 +227,7 @@ def test_a_consumer_that_stops_at_the_exit_leaves_the_worker_usable(pools):
     assert first_who() == first_who()
 
 
-def test_worker_puts_everything_back(pools):
+def test_worker_restores_its_state_after_a_job(pools):
     pool = pools("spawn")
     (before,) = reported(pool, "state")
     (first,) = reported(pool, "who")
@@ -282,7 +282,7 @@ def test_a_large_job_arrives_whole(pool):
     assert echo["case"] == case
 
 
-def test_environment_of_a_job(pool, out):
+def test_job_runs_in_its_own_session_and_folder_with_the_declared_variables(pool, out):
     (seen,) = reported(pool, "look")
     assert seen["pid"] == seen["group"] == seen["session"]
     assert seen["threads"] == 1
@@ -329,7 +329,7 @@ def test_several_threads_share_a_pool(pool):
             assert events[0].detail == "ValueError: no such luck"
 
 
-def test_the_parent_releases_everything_of_a_job(pool, out):
+def test_parent_releases_descriptors_and_folders_of_a_job(pool, out):
     exit_of(pool, "raise_error")
 
     def held():
@@ -405,7 +405,7 @@ def test_programs_that_leave_the_group_are_killed_too(pool, then):
 
 
 @pytest.mark.parametrize("pool", COSTLY, indirect=True)
-def test_kill_9_of_a_child(pool):
+def test_killed_child_has_a_reason_and_leaves_no_process(pool):
     events = stream(pool, "wait")
     next(events)
     here = next(events)
@@ -434,7 +434,7 @@ def test_a_job_that_always_kills_the_server_is_an_error(pool):
 
 
 @pytest.mark.parametrize("runner", COSTLY)
-def test_close_ends_everything(out, runner):
+def test_close_ends_every_job_and_process(out, runner):
     before = {process.pid for process in marked_processes()}
     ends = []
     started = threading.Barrier(3)
@@ -482,7 +482,7 @@ time.sleep(1000)
 
 @pytest.mark.parametrize("runner", COSTLY)
 @pytest.mark.parametrize("moment", ["starting", "running"])
-def test_kill_9_of_the_parent(out, runner, moment):
+def test_killed_parent_leaves_no_process(out, runner, moment):
     before = {process.pid for process in marked_processes()}
     script = PARENT.format(tests=str(Path(__file__).parent), out=str(out), runner=runner)
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
@@ -648,7 +648,7 @@ def test_broken_preload_is_one_clear_failure(out, tmp_path, runner, name):
         ("process_targets:__name__", "TypeError: process_targets:__name__ is a str, not a JobTarget"),
     ],
 )
-def test_unknown_target(out, target, message):
+def test_unusable_target_is_one_clear_failure(out, target, message):
     with (
         Pool(Environment(out), LIMITS, jobs=1, target=target) as pool,
         pytest.raises(RunnerFailed, match=message),
@@ -656,7 +656,7 @@ def test_unknown_target(out, target, message):
         next(stream(pool, "good"))
 
 
-def test_a_process_that_does_not_get_ready_in_time(out):
+def test_process_that_does_not_get_ready_in_time_is_a_failure(out):
     with (
         Pool(Environment(out), Limits(start_s=0.5), jobs=1, target=TARGET) as pool,
         pytest.raises(RunnerFailed, match=r"not ready after 0\.5 seconds"),
@@ -698,7 +698,7 @@ def test_child_compiles_from_an_empty_kernel_cache(out, runner):
         assert list(environment.cache_dir().rglob("*.so")), "and the kernels went where they belong"
 
 
-def test_variables_of_a_gpu_process(tmp_path, monkeypatch):
+def test_environment_variables_depend_on_the_device_and_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     monkeypatch.setenv("OMP_NUM_THREADS", "8")
     environment = Environment(Path(os.path.relpath(tmp_path)))
@@ -710,7 +710,7 @@ def test_variables_of_a_gpu_process(tmp_path, monkeypatch):
     assert variables["TMPDIR"] == os.path.normpath(tmp_path / "tmp") or Path(variables["TMPDIR"]).is_absolute()
 
 
-def test_lines_come_in_pieces():
+def test_events_are_decoded_from_lines_that_arrive_in_pieces():
     events = [event_of("a", text="x\ny"), event_of("b")]
     data = b"".join(encode(event) for event in events)
     for size in (1, 3, len(data)):
@@ -720,7 +720,7 @@ def test_lines_come_in_pieces():
 
 
 @pytest.mark.parametrize("line", [b"x", b"[]", b"1", b"{}", b'{"event": 1}', b"\xff", b"[" * 100_000])
-def test_lines_that_are_no_events(line):
+def test_line_that_is_no_event_is_refused(line):
     decoder = Do.decoder()
     assert next(MessageLines(decoder).feed(encode(event_of("fine")) + line + b"\n")) == event_of("fine")
     with pytest.raises(BadMessage):

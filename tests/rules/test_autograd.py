@@ -83,7 +83,7 @@ def test_programs_that_compute_gradients_are_left_alone(rule: str) -> None:
         ),
     ],
 )
-def test_near_misses(body: str, place: str, rule: str, reason: str) -> None:
+def test_refused_site_has_its_reason(body: str, place: str, rule: str, reason: str) -> None:
     source = f"{HEADER}LIMIT = torch.ones(3)\n\n\ndef helper(x):\n    return x\n\n\ndef program(x, y):\n    {body}\n"
     places = found_in(source, rule, X.clone(), Y.clone())
     assert [f for f in places if isinstance(f, NearMiss) and f.before == place and reason in f.reason]

@@ -75,14 +75,14 @@ def _operands() -> tuple[torch.Tensor, torch.Tensor, int]:
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
-def test_refused(rule: str, body: str, reason: str) -> None:
+def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
     operands = list(_operands())
     if ".add_(1)" in body or "+=" in body:
         operands[0] = operands[0].detach()
     assert reason in reasons_in(_program(body), rule, *operands)
 
 
-def test_changing_rank_is_not_assumed() -> None:
+def test_rank_that_changes_between_iterations_is_not_assumed() -> None:
     text = "def program(x, y):\n    z = x\n    for j in range(2):\n        z = z.sum(0)\n    return y\n"
     assert "not the same every time" in misses_in(text, "dead-branches/branch_on_known_rank")
 
@@ -170,6 +170,6 @@ NASTY = {
 
 @pytest.mark.parametrize("k", [0, 1, -2])
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_variants_agree_on_hard_programs(text: str, k: int) -> None:
+def test_variants_of_hard_programs_equal_the_original(text: str, k: int) -> None:
     x, y, _ = _operands()
     assert variants_of(text, "branches,conditions,dead-branches,jumps", x, y, k)

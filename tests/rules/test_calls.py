@@ -55,7 +55,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_variant_runs(rule: str) -> None:
+def test_rule_has_the_expected_number_of_variants_and_all_run(rule: str) -> None:
     assert len(variants_of(EVERYTHING, f"calls/{rule}")) >= RULES[rule]
 
 
@@ -82,7 +82,7 @@ def test_every_variant_runs(rule: str) -> None:
         ("formatted_key", "return torch.ones(2) * 3", "no tensor variable"),
     ],
 )
-def test_near_misses(rule: str, lines: str, reason: str) -> None:
+def test_refused_call_has_its_reason(rule: str, lines: str, reason: str) -> None:
     source = f"def program(x, y):\n    {lines}\n"
     assert reason in misses_in(source, f"calls/{rule}")
 
@@ -109,7 +109,7 @@ def test_near_misses(rule: str, lines: str, reason: str) -> None:
         ("def f(t):\n    return g(t)\ndef g(t):\n    return t * 2", "f(x + 1)", "side effects"),
     ],
 )
-def test_helpers_that_cannot_be_inlined(helper: str, call: str, reason: str) -> None:
+def test_helper_that_is_not_inlined_has_its_reason(helper: str, call: str, reason: str) -> None:
     source = f"{helper}\ndef program(x, y):\n    return {call}\n"
     assert reason in misses_in(source, "calls/inlined_helper")
 
@@ -119,7 +119,7 @@ def test_local_function_of_the_same_name_is_not_inlined() -> None:
     assert "not only a function at module level" in reasons_in(source, "calls/inlined_helper")
 
 
-def test_an_argument_keeps_its_precedence_and_its_name() -> None:
+def test_inlined_argument_is_parenthesised_and_keywords_keep_their_names() -> None:
     source = "def f(k, dim):\n    return torch.sum(k, dim=dim) * dim\n\ndef program(x, y):\n    return f(x - y, 1)\n"
     (text,) = variants_of(source, "calls/inlined_helper")
     assert "(torch.sum((x - y), dim=(1)) * (1))" in text
@@ -151,7 +151,7 @@ def test_random_arguments_keep_their_order() -> None:
         assert variants_of(source, f"calls/{rule}", torch.ones(1), torch.ones(1))
 
 
-def test_shadowed_names() -> None:
+def test_rules_that_write_a_shadowed_name_are_refused() -> None:
     source = "def program(x, y):\n    getattr = dict = functools = 2\n    return torch.sum(x * getattr * dict, dim=0)\n"
     for rule in ("function_by_name", "keyword_dict", "partial_application"):
         assert "means something else" in misses_in(source, f"calls/{rule}") or rule == "keyword_dict"

@@ -91,7 +91,7 @@ def _operands() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
-def test_refused(rule: str, body: str, reason: str) -> None:
+def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
     assert reason in reasons_in(_program(body), rule, *_operands())
 
 
@@ -167,5 +167,5 @@ NASTY = {
 
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_variants_agree_on_hard_programs(text: str) -> None:
+def test_variants_of_hard_programs_equal_the_original(text: str) -> None:
     assert variants_of(text, "comprehensions,stacking,loops,unrolling,iteration", *_operands())

@@ -13,7 +13,7 @@ gradient_mode_as_it_is autocast_off profiler_range saved_tensors_kept""".split()
 
 
 @pytest.mark.parametrize("rule", ANY)
-def test_statements_in_loops_branches_and_parentheses(rule: str) -> None:
+def test_rule_fires_in_loops_branches_and_multi_line_statements(rule: str) -> None:
     texts = variants_of(
         """
         def program(x, y):
@@ -113,7 +113,7 @@ def test_exceptions_propagate_unchanged() -> None:
         assert variants_of(source, f"contexts/{rule}", torch.ones(2, 7), Y)
 
 
-def test_traced_functions_and_other_uses_of_gradients() -> None:
+def test_programs_with_vmap_keep_their_contexts() -> None:
     source = "def program(x, y):\n    z = torch.vmap(torch.sin)(x)\n    z = z * y\n    return z\n"
     for rule in ("exit_stack", "saved_tensors_kept"):
         assert "vmap" in reasons_in(source, f"contexts/{rule}") or rule == "exit_stack"

@@ -86,17 +86,17 @@ def written(expression: str, rules: str, *args: object) -> list[str]:
         ("x * 2", "operator-forms/binary_in_lists_of_one", "torch._foreach_mul([x], 2)[0]"),
     ],
 )
-def test_one_call_in_another_form(expression: str, rule: str, wanted: str) -> None:
+def test_rule_writes_the_call_in_the_other_form(expression: str, rule: str, wanted: str) -> None:
     texts = written(expression, rule)
     assert wanted in texts, texts
 
 
-def test_operator_module_and_back() -> None:
+def test_call_of_operator_module_becomes_an_operator() -> None:
     source = "import operator\n\n\ndef program(x, y):\n    return operator.sub(x, y) * 2\n"
     assert "return (x - y) * 2" in variants_of(source, "operator-forms/from_operator_module")[0]
 
 
-def test_statements() -> None:
+def test_augmented_assignments_are_rewritten_and_written() -> None:
     (text,) = variants_of("def program(x, y):\n    x = x.clone()\n    x -= y + 1\n    return x\n", "*/augmented_by*")
     assert "    x = operator.isub(x, y + 1)\n" in text
     texts = variants_of("def program(x, y):\n    return (x + y) * 2\n", "*/augmented_copy")
@@ -146,7 +146,7 @@ IMPURE = "def program(x, y):\n    x = x.clone()\n    y = y.clone()\n    return {
         ("x + y + x.add_(1)", "operator-forms/chain_by_sum"),
     ],
 )
-def test_what_is_impure_is_not_evaluated_in_another_order(expression: str, rule: str) -> None:
+def test_impure_arguments_are_not_reordered(expression: str, rule: str) -> None:
     assert "side effects" in misses_in(IMPURE.format(expression), rule, X, Y)
 
 
@@ -161,7 +161,7 @@ def test_what_is_impure_is_not_evaluated_in_another_order(expression: str, rule:
         ("x.mul_(2) - x.add_(1)", "operator-forms/binary_by_operator_module"),
     ],
 )
-def test_impure_arguments_may_stay_in_order(expression: str, rule: str) -> None:
+def test_call_is_rewritten_where_impure_arguments_keep_their_order(expression: str, rule: str) -> None:
     assert variants_of(IMPURE.format(expression), rule, X, Y)
 
 
@@ -179,11 +179,11 @@ def test_impure_arguments_may_stay_in_order(expression: str, rule: str) -> None:
         ("(x > 0) + (y > 0)", "operator-forms/binary_in_lists_of_one", "real numbers"),
     ],
 )
-def test_near_misses(expression: str, rule: str, reason: str) -> None:
+def test_refused_call_has_its_reason(expression: str, rule: str, reason: str) -> None:
     assert reason in misses_in(f"def program(x, y):\n    return {expression}\n", rule)
 
 
-def test_autograd_and_writing() -> None:
+def test_writing_forms_are_refused_where_autograd_forbids_them() -> None:
     leaf = X.clone().requires_grad_()
     assert "autograd" in reasons_in("def program(x, y):\n    return torch.exp(x)\n", "forms/into_out", leaf, Y)
     source = "def program(x, y):\n    return torch.exp(x * y)\n"
@@ -219,7 +219,7 @@ def test_in_place_forms_are_refused_under_autocast() -> None:
         assert "autocast" in reasons_in(source, rule)
 
 
-def test_named_tuples_stay_named() -> None:
+def test_result_that_is_read_as_a_named_tuple_is_not_called_as_overload() -> None:
     assert written("torch.max(x, 1).values", "forms/called_as_overload") == []
     assert "x.max(1).values" in written("torch.max(x, 1).values", "forms/function_is_method")
 
@@ -237,14 +237,14 @@ def test_ambiguous_call_is_not_rewritten() -> None:
     assert "no signature" in reasons_in(source, "forms/by_keyword")
 
 
-def test_shadowed_names_are_not_written() -> None:
+def test_rule_is_refused_where_the_name_it_would_write_is_shadowed() -> None:
     source = "def program(operator, y):\n    return operator + y\n"
     assert "operator means something else" in reasons_in(source, "operator-forms/binary_by_operator_module")
     source = "def sum(x):\n    return x\n\n\ndef program(x, y):\n    return x + y + 1\n"
     assert "sum means something else" in reasons_in(source, "operator-forms/chain_by_sum")
 
 
-def test_a_method_called_unbound_takes_its_tensor_by_position() -> None:
+def test_unbound_method_gets_its_tensor_by_position() -> None:
     assert written("torch.Tensor.relu(x)", "forms/by_keyword") == []
     assert all(
         "torch.Tensor" not in text
@@ -257,13 +257,13 @@ def test_dropouts_are_not_aliases_of_each_other() -> None:
     assert torch_names == ["torch.dropout(x, 0.5, True)"]
 
 
-def test_written_defaults_are_those_of_python() -> None:
+def test_default_that_differs_between_schema_and_python_is_not_written() -> None:
     """The schema's default reduction is not what the Python function does by default."""
     assert found_in("def program(x, y):\n    return torch.kl_div(x, y)\n", "forms/default_written", X, Y.softmax(1))
     assert written("torch.kl_div(x, y)", "forms/default_written", X, Y.softmax(1)) == []
 
 
-def test_many_operators_have_each_form() -> None:
+def test_each_form_has_a_minimum_number_of_operators() -> None:
     rules = {r.name: r for r in select(shipped_rules(), "forms/*")}
     least = {
         "forms/function_is_method": 150,
@@ -303,7 +303,7 @@ def readings_of(program: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_every_operator_reads_the_same_in_every_form() -> None:
+def test_every_form_of_a_call_is_resolved_to_the_same_overload() -> None:
     for sample in samples():
         as_function = readings_of(sample.function())
         assert sample.signature.overload in as_function, sample.function()
@@ -315,7 +315,7 @@ def test_every_operator_reads_the_same_in_every_form() -> None:
             assert readings_of(sample.method()) == as_function, sample.method()
 
 
-def test_every_other_name_reads_the_same() -> None:
+def test_every_alias_is_resolved_to_the_same_overload() -> None:
     for sample in samples():
         wanted = readings_of(sample.function())[sample.signature.overload]
         for name in names_of(sample.operator.path)[1:]:

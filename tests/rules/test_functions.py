@@ -13,7 +13,7 @@ functions/module_made_before,functions/module_made_in_place,functions/computed_b
 functions/outlined_closure""".replace("\n", "")
 
 
-def test_a_function_is_given_the_variables_that_it_needs() -> None:
+def test_outlined_function_has_the_variables_it_reads_as_parameters() -> None:
     source = "def program(x, y):\n    return x + y * 2\n"
     whole, part = variants_of(source, "functions/outlined_function")
     assert "def part1(x, y):\n    return x + y * 2\n" in whole
@@ -23,7 +23,7 @@ def test_a_function_is_given_the_variables_that_it_needs() -> None:
 
 
 @pytest.mark.parametrize("rule", TAKING.split(","))
-def test_methods_loops_comprehensions_and_lines(rule: str) -> None:
+def test_rule_fires_in_methods_loops_comprehensions_and_multi_line_calls(rule: str) -> None:
     texts = variants_of(
         """
         class Model(torch.nn.Module):
@@ -48,7 +48,7 @@ def test_methods_loops_comprehensions_and_lines(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", TAKING.split(","))
-def test_what_a_call_changes_is_not_passed_early(rule: str) -> None:
+def test_variable_that_a_call_changes_is_not_passed_before_the_call(rule: str) -> None:
     source = """
     def program(x, y):
         def step():
@@ -65,12 +65,12 @@ def test_what_a_call_changes_is_not_passed_early(rule: str) -> None:
 @pytest.mark.parametrize(
     "line", ["(t := x) + t", "sum((v for v in x), y)", "(lambda: x)() + y"], ids=["walrus", "late", "lambda"]
 )
-def test_names_bound_and_late_reads_stay(rule: str, line: str) -> None:
+def test_expressions_that_bind_names_or_read_late_are_not_outlined(rule: str, line: str) -> None:
     assert "binds a name" in misses_in(f"def program(x, y):\n    r = {line}\n    return r\n", rule)
 
 
 @pytest.mark.parametrize("rule", TAKING.split(","))
-def test_private_names_and_super_stay_in_their_class(rule: str) -> None:
+def test_private_names_and_super_are_not_moved_out_of_their_class(rule: str) -> None:
     reasons = reasons_in(
         """
         class Base(torch.nn.Module):
@@ -111,7 +111,7 @@ def test_a_closure_does_not_see_comprehension_variables() -> None:
     assert "inside another scope" in reasons
 
 
-def test_a_nonlocal_store_keeps_the_target() -> None:
+def test_nonlocal_store_is_followed_by_the_original_assignment() -> None:
     (text,) = variants_of(
         "def program(x, y):\n    r = {}\n    r['a'] = x + y\n    return r\n", "functions/stored_through_nonlocal"
     )
@@ -147,7 +147,7 @@ def test_only_tensor_expressions_become_classes() -> None:
     )
 
 
-def test_hooks_of_all_modules_see_no_new_ones() -> None:
+def test_no_module_is_added_to_programs_with_global_module_hooks() -> None:
     source = """
     def program(x, y):
         seen = []
@@ -164,7 +164,7 @@ def test_graphs_that_torch_traces_as_a_whole_are_not_broken() -> None:
     assert "vmap" in misses_in(source, "functions/local_class")
 
 
-def test_identity_and_builtin_names() -> None:
+def test_identity_is_a_function_or_a_lambda_and_shadowed_builtins_are_refused() -> None:
     (first, second) = variants_of("def program(x, y):\n    return x + y\n", "functions/passed_through_identity")
     assert "return same1(x + y)" in first
     assert "(lambda value: value)(x + y)" in second
@@ -172,7 +172,7 @@ def test_identity_and_builtin_names() -> None:
     assert "means something else" in reasons_in(source, "functions/first_of_a_generator")
 
 
-def test_eval_mode_is_not_taken_for_eval() -> None:
+def test_module_eval_is_not_mistaken_for_builtin_eval() -> None:
     source = """
     class Model(torch.nn.Module):
         def __init__(self):

@@ -30,13 +30,13 @@ def _operands() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
-def test_refused(rule: str, body: str, reason: str) -> None:
+def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     program = f"def program(x, y):\n{lines}\n    return x, y\n"
     assert reason in reasons_in(program, rule, *_operands())
 
 
-def test_operands_that_share_memory() -> None:
+def test_variants_with_operands_that_share_memory_equal_the_original() -> None:
     """Two names of one tensor, a transposed view, and rows of one matrix as operands."""
     text = """
         def program(x, y):

@@ -11,14 +11,14 @@ from tests.rules.matching import HEADER, X, reasons_in, sites_in, variants
 @pytest.mark.parametrize(
     "call", ["F.dropout(x, 0.5)", "torch.rand_like(x)", "x.clone().normal_()", "torch.bernoulli(x.sigmoid())"]
 )
-def test_random_numbers_come_in_the_order_of_memory(call: str) -> None:
+def test_tensors_that_decide_the_order_of_random_numbers_keep_their_layout(call: str) -> None:
     source = f"{HEADER}def program(x):\n    return {call}\n"
     assert sites_in(source, "layout/column_major", X) == []
     assert "random numbers" in " ".join(reasons_in(source, "layout/column_major", X))
     assert len(variants(source, "layout/cloned", X)) >= 1
 
 
-def test_modules_that_draw_are_noticed() -> None:
+def test_input_of_a_dropout_module_keeps_its_layout() -> None:
     source = HEADER + "from torch.nn import Dropout\ndrop = Dropout(0.5)\n\n\ndef program(x):\n    return drop(x)\n"
     assert sites_in(source, "layout/column_major", X) == []
 
@@ -41,7 +41,7 @@ def test_random_numbers_depend_on_the_order_of_memory() -> None:
         ("n = [1, 2]\n    return len(n), x.ndim", "dynamic-sizes/rows_by_len"),
     ],
 )
-def test_other_numbers_are_not_sizes(body: str, rule: str) -> None:
+def test_numbers_unrelated_to_a_shape_are_not_replaced_by_sizes(body: str, rule: str) -> None:
     assert sites_in(f"{HEADER}def program(x):\n    {body}\n", rule, X) == []
 
 
@@ -63,20 +63,20 @@ def test_a_number_that_is_a_size_once_only_stays_a_number() -> None:
         "z = torch.arange(3)",
     ],
 )
-def test_sizes_come_from_what_is_read_in_any_case(statement: str) -> None:
+def test_sizes_are_not_taken_from_tensors_that_may_not_be_read(statement: str) -> None:
     source = f"{HEADER}def program(x, y):\n    {statement}\n    return z, x\n"
     places = sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)
     assert [s for s in places if "arange" in s.before] == []
 
 
-def test_sizes_of_what_is_read_are_written() -> None:
+def test_sizes_are_taken_from_tensors_that_the_statement_reads() -> None:
     source = HEADER + "def program(x, y):\n    z = torch.arange(3) + x.reshape(3, 2).sum() * y\n    return z\n"
     texts = {s.text for s in sites_in(source, "dynamic-sizes/literal_from_shape", X, X * 2)}
     assert {"torch.arange(x.shape[1])", "torch.arange(y.size(1))", "x.reshape(x.shape[1], 2)"} <= texts
     assert len(variants(source, "dynamic-sizes/literal_from_shape", X, X * 2)) == len(texts)
 
 
-def test_only_a_constant_is_stored_once() -> None:
+def test_only_a_tensor_of_one_ordinary_value_without_gradient_is_stored_once() -> None:
     source = HEADER + "def program(x, y):\n    return x + y\n"
     ones = torch.ones(2, 3)
     assert {s.before for s in sites_in(source, "layout/constant_stored_once", ones, X)} == {"x"}

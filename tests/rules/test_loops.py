@@ -100,7 +100,7 @@ def _program(body: str) -> str:
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
-def test_refused(rule: str, body: str, reason: str) -> None:
+def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
     assert reason in reasons_in(_program(body), rule)
 
 
@@ -217,6 +217,6 @@ NASTY = {
 
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_variants_agree_on_hard_programs(text: str) -> None:
+def test_variants_of_hard_programs_equal_the_original(text: str) -> None:
     x = [[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]]
     assert variants_of(text, "loops,jumps,iteration,unrolling", torch.tensor(x), torch.tensor(x) * 2 + 1)

@@ -34,7 +34,7 @@ from tests.rules.matching import HEADER, X, Y, reasons_in, sites_in, texts, vari
         "torch.ops.aten.relu.default(x)",
     ],
 )
-def test_one_rule_knows_the_spellings_of_a_call(expression: str) -> None:
+def test_rule_matches_every_form_of_a_call(expression: str) -> None:
     assert texts(expression, "activations/relu_is_maximum", X) == ["torch.maximum(x, torch.zeros_like(x))"]
 
 
@@ -70,7 +70,7 @@ def test_no_rewrite_where_the_import_would_clash() -> None:
     assert any("operator means something else" in r for r in reasons_in(source, "operators/add_operator_module", X, Y))
 
 
-def test_a_local_name_that_shadows_a_module_is_no_module() -> None:
+def test_call_on_a_local_name_that_shadows_a_module_does_not_match() -> None:
     source = "import torch\nclass Other:\n    def relu(self, x):\n        return x\n\n\ndef program(x):\n"
     source += "    torch = Other()\n    return torch.relu(x)\n"
     assert sites_in(source, "activations/relu_is_maximum", X) == []
@@ -99,7 +99,7 @@ def test_a_builtin_defined_by_the_seed_is_not_the_builtin() -> None:
         "x.sum(axis=1)",
     ],
 )
-def test_positional_and_keyword_arguments_are_one(expression: str) -> None:
+def test_positional_and_keyword_arguments_match_alike(expression: str) -> None:
     assert texts(expression, "reductions/sum_by_einsum", X) == ["torch.einsum('ij->i', torch.movedim(x, 1, 1))"]
 
 
@@ -132,7 +132,7 @@ def test_items_of_a_list_may_be_passed_one_by_one(expression: str) -> None:
     assert texts(expression, "shapes/permute_is_transpose", X[None]) == ["torch.transpose(x, 1, 2)"]
 
 
-def test_a_call_with_several_readings_is_bound_by_facts() -> None:
+def test_ambiguous_call_is_matched_by_the_facts_of_its_arguments() -> None:
     rule = "reductions/deviation_is_root_of_variance"
     assert len(texts("torch.std(x, 1)", rule, X)) == len(texts("x.std(dim=1, unbiased=True)", rule, X)) == 1
     assert texts("torch.std(x, False)", rule, X) == texts("torch.std(x, 1, False)", rule, X) == []
@@ -156,14 +156,14 @@ def test_a_number_is_not_the_empty_list_of_all_dimensions() -> None:
         "x.relu_()",
     ],
 )
-def test_calls_that_are_something_else(expression: str) -> None:
+def test_calls_with_other_arguments_or_effects_do_not_match(expression: str) -> None:
     source = f"{HEADER}def program(x, y):\n    return {expression} if x is None else y\n"
     places = list(find_sites(Syntax(source), Facts({}), select(shipped_rules(), "activations/relu_is_maximum")))
     assert places == []
 
 
 @pytest.mark.parametrize("expression", ["x.sum()", "x.sum(1, True)", "x.sum((0, 1))", "x.sum(dim=1, keepdim=True)"])
-def test_other_arguments_are_another_call(expression: str) -> None:
+def test_call_with_other_argument_values_does_not_match(expression: str) -> None:
     assert texts(expression, "reductions/sum_by_einsum", X) == []
 
 
@@ -275,7 +275,7 @@ def test_keywords_out_of_order_are_left_alone() -> None:
     assert texts("torch.sum(dim=1, input=x)", "reductions/sum_by_einsum", X) == []
 
 
-def test_multi_line_expressions() -> None:
+def test_rewritten_multi_line_expression_parses() -> None:
     source = HEADER + (
         "def program(x, y):\n"
         "    total = (\n        x  # the left one\n        + y\n    )\n"
@@ -286,7 +286,7 @@ def test_multi_line_expressions() -> None:
     ast.parse(text)
 
 
-def test_lines_and_text_of_sites() -> None:
+def test_site_has_line_and_text_beside_non_ascii_characters() -> None:
     source = HEADER + "def program(x, y):\n    # größer als früher → später\n    β = 'ü' and x\n    return (β + y)\n"
     (site,) = sites_in(source, "operators/add_function", X, Y)
     assert site.line == 6
@@ -296,13 +296,13 @@ def test_lines_and_text_of_sites() -> None:
     assert text.replace("torch.add(β, y)", "β + y") == source
 
 
-def test_tabs_and_windows_lines() -> None:
+def test_tabs_and_windows_line_ends_are_kept() -> None:
     source = HEADER.replace("\n", "\r\n") + "def program(x, y):\r\n\tif True:\r\n\t\tz = x + y\r\n\treturn z\r\n"
     (text,) = variants(source, "operators/add_function", X, Y)
     assert "\t\tz = torch.add(x, y)\r\n" in text
 
 
-def test_stores_and_headers_are_left_alone() -> None:
+def test_signatures_and_f_strings_are_not_rewritten() -> None:
     source = HEADER + (
         "def program(x, n=1 + 1, *, name: 'str' = 'a' + 'b'):\n"
         "    x[n - 1 + 0] = 0\n    x += 1\n    del n\n    return f'{1 + 1}', x\n"
@@ -312,12 +312,12 @@ def test_stores_and_headers_are_left_alone() -> None:
         assert "f'{1 + 1}'" in text
 
 
-def test_chained_comparisons_are_no_comparisons_of_two() -> None:
+def test_chained_comparison_does_not_match_a_comparison_of_two() -> None:
     source = HEADER + "def program(x):\n    return bool((0 < x.sum() + 10 < 100))\n"
     assert sites_in(source, "comparison/less_flips,operators/lt_function", X) == []
 
 
-def test_slices_match_by_place() -> None:
+def test_slice_matches_only_with_the_same_bounds_and_dimension() -> None:
     assert texts("x[1:]", "indexing/tail_is_narrow", X) == ["x.narrow(0, 1, x.shape[0] - 1)"]
     assert texts("x[:1]", "indexing/tail_is_narrow", X) == []
     assert texts("x[:1]", "indexing/head_is_narrow", X) == ["x.narrow(0, 0, 1)"]
@@ -347,7 +347,7 @@ def test_what_is_mutated_later_is_not_copied() -> None:
     assert "left unchanged" in " ".join(reasons_in(source, "algebra/times_one", X.clone()))
 
 
-def test_rules_that_change_strides_keep_out_where_strides_are_read() -> None:
+def test_rules_that_change_strides_are_refused_where_strides_are_read() -> None:
     source = HEADER + "def program(x, y):\n    return (x + y).view(-1)\n"
     assert sites_in(source, "layout/column_major", X, Y) == []
     assert "reads them (view)" in " ".join(reasons_in(source, "layout/column_major", X, Y))

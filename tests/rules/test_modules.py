@@ -71,7 +71,7 @@ def refused(source: str, rules: str, x: torch.Tensor = X) -> str:
 
 
 @pytest.mark.parametrize(("family", "table"), [(f, t) for f, tables in TABLES.items() for t in tables])
-def test_the_tables_name_modules_and_functions(family: str, table: str) -> None:
+def test_tables_name_modules_and_functions_that_torch_has(family: str, table: str) -> None:
     (rule, *_) = select(shipped_rules(), family)
     forms: dict[str, FunctionalForm] = rule.function.__globals__[table]
     for kind, form in forms.items():
@@ -115,7 +115,7 @@ def test_every_kind_of_module_becomes_its_function() -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_modules_that_do_more_are_left_alone(modules: str, reason: str) -> None:
+def test_modules_with_hooks_or_a_replaced_forward_are_left_alone(modules: str, reason: str) -> None:
     source = model(f"self.fc = nn.Linear(4, 4)\n{modules}", "return self.fc(x)")
     assert reason in refused(source, "modules/*,plain-modules/*,containers/*")
 
@@ -146,7 +146,7 @@ def test_attributes_that_change_are_left_alone(forward: str, extra: str) -> None
     ) or "attributes may change" in refused(source, "modules/*,plain-modules/*,containers/*")
 
 
-def test_a_module_computed_anew_is_left_alone() -> None:
+def test_module_returned_by_a_property_is_left_alone() -> None:
     source = model("pass", "return self.fc(x)", extra="\n@property\ndef fc(self):\n    return nn.Linear(4, 4)\n")
     assert "computed" in refused(source, "modules/*,plain-modules/*,containers/*")
 
@@ -171,12 +171,12 @@ def test_a_module_computed_anew_is_left_alone() -> None:
         ("nn.InstanceNorm1d(6)", "x", "instance_norm_functional", "no batch"),
     ],
 )
-def test_near_misses(construction: str, argument: str, rule: str, reason: str) -> None:
+def test_refused_module_has_its_reason(construction: str, argument: str, rule: str, reason: str) -> None:
     source = model(f"self.unit = {construction}", f"return self.unit({argument})")
     assert reason in refused(source, f"modules/{rule}", X.clone())
 
 
-def test_one_text_for_two_modules_needs_one_configuration() -> None:
+def test_expression_for_two_modules_is_rewritten_only_if_both_have_one_configuration() -> None:
     source = """import torch
 from torch import nn
 
@@ -203,7 +203,7 @@ class Model(nn.Module):
     assert "not configured alike" in refused(source, "modules/batch_norm*")
 
 
-def test_weight_and_bias_of_two_modules_are_no_module() -> None:
+def test_weight_and_bias_of_two_modules_do_not_become_one_module() -> None:
     modules = "self.a = nn.Linear(4, 4)\nself.b = nn.Linear(4, 4)"
     assert "not those of one Linear" in refused(
         model(modules, "return F.linear(x, self.a.weight, self.b.bias)"), "modules/linear_module"
@@ -273,12 +273,12 @@ def test_a_list_that_grows_is_left_alone() -> None:
 @pytest.mark.parametrize(
     "call", ["F.relu(x, inplace=True)", "F.layer_norm(x, (4,), self.w)", "F.gelu(x, approximate=self.how)", "x.sum(0)"]
 )
-def test_other_arguments_are_no_fresh_module(call: str) -> None:
+def test_calls_with_arguments_that_no_module_takes_are_left_alone(call: str) -> None:
     source = model("self.w = nn.Parameter(torch.ones(4))\nself.how = 'tanh'", f"x = x.clone()\nreturn {call}")
     refused(source, "fresh-modules/*,-fresh-modules/identity")
 
 
-def test_an_identity_is_not_put_where_the_object_matters() -> None:
+def test_identity_module_is_not_put_around_operands_of_is() -> None:
     source = model("pass", "y = x.clone()\ny.add_(1)\nreturn y is x")
     _, places = found_in(source, "fresh-modules/identity")
     assert {f.before for f in places if isinstance(f, Site)} == {"x", "x.clone()", "y.add_(1)"}
@@ -290,7 +290,7 @@ def test_a_softmax_that_chooses_its_dimension_is_left_alone() -> None:
     assert "chooses the dimension" in refused(source, "plain-modules/softmax_functional")
 
 
-def test_a_sequential_on_the_spot() -> None:
+def test_sequential_that_is_called_at_once_is_inlined_unless_it_holds_new_parameters() -> None:
     rule, modules = "containers/sequential_on_the_spot", "self.fc = nn.Linear(4, 4)"
     (text,) = variants(model(modules, "return nn.Sequential(self.fc, nn.ReLU())(x)"), rule)
     assert "nn.ReLU()(self.fc(x))" in text

@@ -9,7 +9,7 @@ from tests.rules.rewriting import misses_in, reasons_in, variants_of
 RULES = "statements/outlined_statements,statements/outlined_rest"
 
 
-def test_runs_in_loops_and_tails_with_early_returns() -> None:
+def test_statements_in_loops_and_tails_with_early_returns_are_outlined() -> None:
     source = """
     class Model(torch.nn.Module):
         def __init__(self):
@@ -53,7 +53,7 @@ def test_runs_in_loops_and_tails_with_early_returns() -> None:
         ("a = x\n    b = ''' '''\n    return a, b", "several lines"),
     ],
 )
-def test_runs_that_mean_something_else_in_a_function(lines: str, reason: str) -> None:
+def test_run_of_statements_that_is_not_outlined_has_its_reason(lines: str, reason: str) -> None:
     source = f"def program(x, y):\n    x = x.clone()\n    {lines}\n"
     assert reason in misses_in(source, "statements/outlined_statements")
 
@@ -72,11 +72,11 @@ def test_runs_that_mean_something_else_in_a_function(lines: str, reason: str) ->
         ("a = x\n    class K:\n        pass\n    return K.__qualname__, a", "another name"),
     ],
 )
-def test_tails_that_mean_something_else_in_a_function(lines: str, reason: str) -> None:
+def test_tail_that_is_not_outlined_has_its_reason(lines: str, reason: str) -> None:
     assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "statements/outlined_rest")
 
 
-def test_variables_of_the_enclosing_function_stay_accessible() -> None:
+def test_body_of_a_nested_function_that_reads_its_encloser_is_not_outlined() -> None:
     source = """
     def program(x, y):
         def inner(t):
@@ -88,7 +88,7 @@ def test_variables_of_the_enclosing_function_stay_accessible() -> None:
     assert "another function" in misses_in(source, "statements/outlined_rest")
 
 
-def test_decorated_functions_and_generators_stay() -> None:
+def test_bodies_of_decorated_functions_and_generators_are_not_outlined() -> None:
     source = """
     import functools
 
@@ -111,7 +111,7 @@ def test_decorated_functions_and_generators_stay() -> None:
     assert "decorated" in misses_in(source, "statements/outlined_rest")
 
 
-def test_private_names_stay_in_their_class() -> None:
+def test_statements_with_private_names_or_super_are_not_outlined() -> None:
     source = """
     class Model(torch.nn.Module):
         __k = 2

@@ -17,7 +17,7 @@ IN_PLACE = "operation_to_property operands_to_wrapper_objects operation_to_reduc
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
-def test_every_operator_and_impure_operands_in_their_order(rule: str) -> None:
+def test_rule_fires_on_every_operator_with_impure_operands(rule: str) -> None:
     texts = variants_of(
         """
         def program(x, y):
@@ -55,7 +55,7 @@ def test_conditionally_evaluated_code_is_not_hoisted(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
-def test_names_that_are_bound_inside_stay_where_they_are(rule: str) -> None:
+def test_operands_that_bind_a_name_are_not_packed(rule: str) -> None:
     source = "def program(x, y):\n    return (t := x) - t\n"
     assert "binds a name" in reasons_in(source, f"packing/{rule}")
 
@@ -75,7 +75,7 @@ def test_a_call_that_changes_a_variable_is_not_moved(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *IN_PLACE])
-def test_numbers_need_no_container(rule: str) -> None:
+def test_operations_on_numbers_are_not_packed(rule: str) -> None:
     source = "def program(x, y):\n    n = len(x) - 1\n    return n\n"
     assert "not a tensor" in reasons_in(source, f"packing/{rule}")
 
@@ -94,22 +94,22 @@ def test_numbers_need_no_container(rule: str) -> None:
         ("operands_to_deque", "collections"),
     ],
 )
-def test_names_that_mean_something_else(rule: str, name: str) -> None:
+def test_rule_is_refused_where_the_program_rebinds_the_name_it_would_write(rule: str, name: str) -> None:
     source = f"def program(x, y):\n    {name} = 3\n    return x - y * {name}\n"
     assert f"the name {name} means something else" in misses_in(source, f"packing/{rule}")
 
 
-def test_two_statements_on_one_line() -> None:
+def test_second_statement_of_a_line_is_not_packed() -> None:
     source = "def program(x, y):\n    x = x.clone()\n    x.add_(1); z = x - y\n    return z\n"
     assert "on the line" in reasons_in(source, "packing/operands_to_tuple")
 
 
-def test_graphs_that_are_traced_as_a_whole() -> None:
+def test_programs_with_vmap_are_not_packed() -> None:
     source = "def program(x, y):\n    return torch.vmap(torch.sin)(x) - y\n"
     assert "vmap" in reasons_in(source, "packing/operands_to_namespace")
 
 
-def test_comparisons_are_no_operators_with_a_method_here() -> None:
+def test_wrapper_object_calls_the_method_of_the_outer_operator() -> None:
     texts = variants_of("def program(x, y):\n    return (x > 0) ^ (y > 0)\n", "packing/operands_to_wrapper_objects")
     assert "__xor__" in texts[0]
 

@@ -20,7 +20,7 @@ EQUATIONS = [r for r in select(shipped_rules(), "randomness/*") if not r.is_gene
 
 
 @pytest.mark.parametrize("rule", EQUATIONS, ids=[r.name for r in EQUATIONS])
-def test_the_state_afterwards_is_the_same(rule: Rule) -> None:
+def test_both_sides_leave_the_generator_in_the_same_state(rule: Rule) -> None:
     (example,) = examples_of(rule)
     states = []
     for side in (example.run, right_of(rule)):
@@ -52,7 +52,7 @@ def test_later_draws_are_unchanged() -> None:
     assert len(variants(source, rules, X)) == 11
 
 
-def test_a_right_side_may_not_store(tmp_path: Path) -> None:
+def test_rule_whose_right_side_stores_a_name_is_refused(tmp_path: Path) -> None:
     text = "from eqfuzz.rewrite.rules.rule import rule\n\n@rule(exact='bitwise')\n"
     text += "def kept(x):\n    return -x, (y := x).neg()\n"
     (tmp_path / "storing.py").write_text(text)

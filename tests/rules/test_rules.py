@@ -35,7 +35,7 @@ LONG_ONES = ("forms/", "conditions/choice_to_cond", "loops/loop_to_while_loop")
     "rule",
     [pytest.param(r, id=r.name, marks=pytest.mark.slow if r.name.startswith(LONG_ONES) else ()) for r in RULES],
 )
-def test_the_rule_holds(rule: Rule) -> None:
+def test_rule_is_proved_in_eager(rule: Rule) -> None:
     proof = prove(rule, DRAWS, compiled=0)
     assert proof.holds, "\n".join(proof.problems)
     assert proof.rewrites > 0
@@ -44,18 +44,18 @@ def test_the_rule_holds(rule: Rule) -> None:
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("rule", RULES, ids=[r.name for r in RULES])
-def test_dynamo_takes_the_rule(rule: Rule) -> None:
+def test_rule_is_proved_with_dynamo(rule: Rule) -> None:
     """Into one graph, or the rule says that it breaks the graph."""
     proof = prove(rule, 5, compiled=1)
     assert proof.holds, "\n".join(proof.problems)
 
 
 @pytest.mark.parametrize("rule", WRONG, ids=[r.name for r in WRONG])
-def test_wrong_rules_are_refuted(rule: Rule) -> None:
+def test_wrong_rule_is_refuted(rule: Rule) -> None:
     assert not prove(rule, DRAWS).holds, f"{rule.name} passes for a rule"
 
 
-def test_many_rules_in_many_families() -> None:
+def test_there_are_at_least_300_rules_in_10_families() -> None:
     assert len(RULES) >= 300
     assert len({r.family for r in RULES}) >= 10
     assert len(WRONG) >= 20
@@ -74,7 +74,7 @@ def test_rewrites_of_the_paper_are_shipped() -> None:
         assert "Jin & Wan" in by_name[name].source, name
 
 
-def test_drawing_is_deterministic() -> None:
+def test_operands_drawn_from_equal_seeds_are_equal() -> None:
     for rule in RULES[::29]:
         (example, *_) = examples_of(rule)
         first, second = (draw(example, random.Random(11)) for _ in range(2))

@@ -45,7 +45,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_variant_runs(rule: str) -> None:
+def test_rule_has_the_expected_number_of_variants_and_all_run(rule: str) -> None:
     assert len(variants_of(EVERYTHING, f"statements/{rule}")) >= RULES[rule]
 
 
@@ -103,7 +103,7 @@ def test_user_objects_keep_the_order_of_calls() -> None:
         ("global a\n    a = x\n    b = y\n    return a, b", "other functions read"),
     ],
 )
-def test_assignments_that_are_not_merged(lines: str, reason: str) -> None:
+def test_assignments_that_are_not_merged_have_a_reason(lines: str, reason: str) -> None:
     assert reason in misses_in(f"def program(x, y):\n    {lines}\n", "statements/merged_assignments")
 
 
@@ -138,13 +138,13 @@ def test_assignments_that_are_not_merged(lines: str, reason: str) -> None:
         ("isinstance_guard", "return (t := x) + t", "binds a name"),
     ],
 )
-def test_near_misses(rule: str, lines: str, reason: str) -> None:
+def test_refused_statement_has_its_reason(rule: str, lines: str, reason: str) -> None:
     source = f"def program(x, y):\n    x = x.clone()\n    {lines}\n"
     square = torch.arange(9.0).reshape(3, 3)
     assert reason in misses_in(source, f"statements/{rule}", square, square + 1)
 
 
-def test_what_needs_a_gradient_is_not_changed_in_place() -> None:
+def test_tensor_that_needs_a_gradient_is_not_changed_in_place() -> None:
     source = "def program(x, y):\n    a = x * 2\n    a = a * y\n    return a\n"
     assert "needs a gradient" in reasons_in(source, "statements/augmented_fresh_tensor", X, Y.clone().requires_grad_())
     assert "a *= y" in variants_of(source, "statements/augmented_fresh_tensor")[0]
@@ -155,7 +155,7 @@ def test_facts_that_change_are_not_asserted() -> None:
     assert not [text for text in variants_of(source, "statements/asserted_fact") if "dim()" in text]
 
 
-def test_shadowed_builtins() -> None:
+def test_rules_that_write_a_shadowed_builtin_are_refused() -> None:
     source = "def program(x, y):\n    tuple = isinstance = 3\n    return x * tuple * isinstance\n"
     for rule in ("asserted_fact", "isinstance_guard"):
         assert "means something else" in misses_in(source, f"statements/{rule}")

@@ -41,7 +41,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_variant_runs(rule: str) -> None:
+def test_rule_has_the_expected_number_of_variants_and_all_run(rule: str) -> None:
     assert len(variants_of(EVERYTHING, f"temporaries/{rule}")) >= RULES[rule]
 
 
@@ -95,7 +95,7 @@ def test_every_variant_runs(rule: str) -> None:
         ("deleted_after_last_use", "for k in range(3):\n        a = y + k\n    return a", "several times"),
     ],
 )
-def test_near_misses(rule: str, lines: str, reason: str) -> None:
+def test_refused_site_has_its_reason(rule: str, lines: str, reason: str) -> None:
     if reason == "nothing":
         assert not variants_of(f"def program(x, y):\n    {lines}\n", f"temporaries/{rule}")
         return
@@ -103,7 +103,7 @@ def test_near_misses(rule: str, lines: str, reason: str) -> None:
     assert reason in misses_in(source, f"temporaries/{rule}")
 
 
-def test_a_call_may_change_what_is_read_before() -> None:
+def test_expression_is_not_moved_past_a_call_that_may_change_its_variables() -> None:
     source = """
     def program(x, y):
         def step():
@@ -120,7 +120,7 @@ def test_a_call_may_change_what_is_read_before() -> None:
     assert "may change" in misses_in(source.replace("t = step()", "t = step() + 1"), "temporaries/extracted_temporary")
 
 
-def test_methods_of_the_program_may_change_what_is_computed_before() -> None:
+def test_expression_is_not_moved_past_a_method_of_the_program() -> None:
     source = """
     class Box:
         def __init__(self, value):
@@ -141,7 +141,7 @@ def test_methods_of_the_program_may_change_what_is_computed_before() -> None:
     assert "Box" in misses_in(source, "temporaries/extracted_temporary")
 
 
-def test_a_callee_is_looked_up_in_its_turn() -> None:
+def test_callee_is_not_looked_up_later_than_in_the_original() -> None:
     source = """
     class Model(torch.nn.Module):
         def __init__(self):
@@ -160,7 +160,7 @@ def test_a_callee_is_looked_up_in_its_turn() -> None:
         assert "looked up before" in misses_in(source, f"temporaries/{rule}")
 
 
-def test_gradients_of_intermediate_results_that_are_read() -> None:
+def test_intermediate_result_whose_gradient_is_read_is_not_duplicated_or_merged() -> None:
     source = """
     def program(x, y):
         t = x * 2

@@ -22,7 +22,7 @@ from tests.rules.matching import HEADER, X, Y, reasons_in, sites_in, texts, vari
     ("rule", "own"), [("transforms/product_by_jvp", "t"), ("transforms/vmap_product_with_row", "row")]
 )
 @pytest.mark.parametrize("name", ["t", "row"])
-def test_a_name_of_the_right_side_captures_nothing(rule: str, own: str, name: str) -> None:
+def test_rule_is_refused_where_its_own_variable_would_capture_an_operand(rule: str, own: str, name: str) -> None:
     source = f"{HEADER}def program(x, {name}):\n    return x * {name}.cos()\n"
     y = Y[0] if own == "row" else Y
     assert bool(variants(source, rule, X, y)) == (name != own)
@@ -50,7 +50,9 @@ def rules_of(folder: Path, text: str) -> Sequence[Rule]:
         ("(lambda: x + x)()", "y.exp()", ""),
     ],
 )
-def test_operands_inside_functions(tmp_path: Path, right: str, expression: str, reason: str) -> None:
+def test_operand_is_moved_into_a_function_only_if_its_value_stays_the_same(
+    tmp_path: Path, right: str, expression: str, reason: str
+) -> None:
     text = f'@rule(exact=\'bitwise\')\ndef doubled(x):\n    """Twice."""\n    return torch.exp(x), {right}\n'
     source = f"{HEADER}def program(y, i):\n    return {expression}\n"
     syntax = Syntax(source)
@@ -62,13 +64,13 @@ def test_operands_inside_functions(tmp_path: Path, right: str, expression: str, 
         assert reason in place.reason
 
 
-def test_what_a_comprehension_goes_over_is_evaluated_outside() -> None:
+def test_iterable_of_a_comprehension_may_have_the_name_of_its_variable() -> None:
     source = HEADER + "def program(c, y):\n    return torch.exp(c)\n"
     assert len(variants(source, "layout/exponential_in_chunks", X, Y)) == 1
 
 
 @pytest.mark.parametrize("operand", [torch.tensor(1.5), torch.ones(0, 3), torch.arange(3)])
-def test_nothing_to_map_over(operand: torch.Tensor) -> None:
+def test_scalars_empty_and_integer_tensors_are_not_mapped(operand: torch.Tensor) -> None:
     assert texts("torch.sin(x)", "transforms/vmap_of_function", operand) == []
 
 
@@ -79,12 +81,12 @@ def test_only_one_plain_operand_is_mapped() -> None:
     assert texts("x.sin()", "transforms/vmap_of_function", X) == []
 
 
-def test_wrapped_tensors_are_not_plain() -> None:
+def test_tensors_inside_a_function_transform_are_left_alone() -> None:
     source = HEADER + "def program(x):\n    return torch.func.grad(lambda t: torch.sin(t).sum())(x)\n"
     assert sites_in(source, "transforms/*", X) == []
 
 
-def test_maps_inside_functions_that_are_traced_are_left_alone() -> None:
+def test_functions_under_vmap_are_not_mapped_again() -> None:
     source = HEADER + "def program(x):\n    return torch.vmap(lambda r: torch.sin(r) * 2)(x)\n"
     assert not [s for s in sites_in(source, "transforms/*", X) if "sin(r)" in s.before]
 

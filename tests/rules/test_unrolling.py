@@ -55,11 +55,11 @@ def _program(body: str) -> str:
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
-def test_refused(rule: str, body: str, reason: str) -> None:
+def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
     assert reason in reasons_in(_program(body), f"unrolling/{rule}")
 
 
-def test_statements_that_count_unevenly_are_no_loop() -> None:
+def test_only_runs_of_statements_with_evenly_spaced_numbers_become_loops() -> None:
     assert not variants_of(_program("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_to_loop")
     first, second = variants_of(_program("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_to_loop")
     assert "range(2)" in first
@@ -134,5 +134,5 @@ NASTY = {
 
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_variants_agree_on_hard_programs(text: str) -> None:
+def test_variants_of_hard_programs_equal_the_original(text: str) -> None:
     assert variants_of(text, "unrolling")

@@ -35,11 +35,11 @@ def program(x, y, scale=2):
         ("stored_through_global", 3),
     ],
 )
-def test_every_variant_runs(rule: str, least: int) -> None:
+def test_rule_has_the_expected_number_of_variants_and_all_run(rule: str, least: int) -> None:
     assert len(variants_of(STEPS, f"variables/{rule}")) >= least
 
 
-def test_a_variable_may_hide_a_builtin_or_a_name_of_the_module() -> None:
+def test_renamed_variable_may_shadow_a_builtin_or_a_module_level_name() -> None:
     source = "def helper(t):\n    return t\n\ndef program(x, y):\n    a = x + y\n    return a\n"
     texts = variants_of(source, "variables/renamed_variable")
     assert [line.strip() for text in texts for line in text.splitlines() if "x + y" in line] == [
@@ -61,40 +61,40 @@ def test_a_variable_may_hide_a_builtin_or_a_name_of_the_module() -> None:
         ("a, b = x, y\n    return a", "more than one variable"),
     ],
 )
-def test_names_that_are_seen_elsewhere_stay(rule: str, lines: str, reason: str) -> None:
+def test_variable_that_other_code_reads_by_name_is_not_renamed(rule: str, lines: str, reason: str) -> None:
     assert reason in misses_in(f"def program(x, y):\n    {lines}\n", f"variables/{rule}")
 
 
-def test_parameters_and_earlier_mentions_keep_their_names() -> None:
+def test_parameter_is_rebound_to_a_new_name_and_not_renamed() -> None:
     source = "def program(x, y):\n    x = x + y\n    return x\n"
     assert "first mention" in reasons_in(source, "variables/renamed_variable")
     assert "x_1 = x + y" in variants_of(source, "variables/rebound_variable")[0]
 
 
-def test_the_default_of_a_parameter_is_not_the_variable() -> None:
+def test_default_of_a_parameter_is_not_renamed_with_a_variable_of_its_name() -> None:
     source = "a = 3\n\ndef program(x, y, n=a):\n    a = x * n\n    return a\n"
     assert all("n=a)" in text for text in variants_of(source, "variables/renamed_variable"))
 
 
-def test_what_may_run_again_keeps_its_name() -> None:
+def test_variable_assigned_in_a_loop_is_not_rebound() -> None:
     source = "def program(x, y):\n    a = x\n    for _ in range(3):\n        a = a + y\n    return a\n"
     misses = misses_in(source, "variables/rebound_variable")
     assert "several times" in misses
     assert "first bound here" in misses
 
 
-def test_an_alias_is_not_read_on_a_condition() -> None:
+def test_variable_read_in_a_lambda_gets_no_alias() -> None:
     source = "def program(x, y):\n    return [x + 1 if x.ndim > 5 else 1, (lambda: y)()]\n"
     assert "evaluated later" in misses_in(source, "variables/aliased_variable")
 
 
-def test_module_tensors_are_no_variables_of_the_function() -> None:
+def test_module_level_tensor_gets_no_alias() -> None:
     source = "W = torch.ones(3)\n\ndef program(x, y):\n    return x * W\n"
     assert "W is not a variable" in misses_in(source, "variables/aliased_variable")
 
 
 @pytest.mark.parametrize("rule", ["held_in_a_cell", "unpacked_from_one", "stored_through_global"])
-def test_yield_is_not_moved(rule: str) -> None:
+def test_expression_with_a_yield_is_not_moved(rule: str) -> None:
     source = """
     def program(x, y):
         def rows():

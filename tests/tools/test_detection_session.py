@@ -100,7 +100,7 @@ def test_remaining_time_is_shared_evenly():
     assert TimeShares(-1, waiting=1, jobs=1).next_limit() == 0
 
 
-def test_lines_of_results():
+def test_each_result_has_its_line():
     assert clean_line(CLEAN) == "no fault: no false alarm, 2 findings of torch's own defects, 7 cells, 12 s"
     assert result_line(DETECTED) == f"{FAULT.name:44} found  wrong-result from a.py (programs), 12 cells, 34 s"
     error = dataclasses.replace(MISSED, error="it broke", spared=3)

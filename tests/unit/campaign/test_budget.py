@@ -74,7 +74,7 @@ def test_time_budget_is_that_of_the_call():
         (Writer("the budget is spent", is_broke=True), "dollars"),
     ],
 )
-def test_reason_for_no_seed(writer, why):
+def test_lack_of_seeds_has_a_reason(writer, why):
     assert budgeting(Budget(), writer).why_no_seed() == why
 
 

@@ -212,7 +212,7 @@ def test_campaigns_share_no_items(store: Store) -> None:
     assert store.items.draw_counts(one) == {"seed0.py": 1, "seed1.py": 1, "seed2.py": 1}
 
 
-def test_invalid_seeds_up_to_an_epoch(store: Store) -> None:
+def test_invalid_seeds_are_listed_up_to_an_epoch(store: Store) -> None:
     campaign = open_campaign(store)
     for epoch in (1, 2):
         store.items.add_epoch(campaign, epoch, items(store, epoch, epoch))
@@ -324,7 +324,7 @@ def test_other_file_is_refused_as_database(tmp_path: Path) -> None:
         Database(f"sqlite:///{tmp_path}/c.db")
 
 
-def test_symptoms_of_originals_by_digest(store: Store) -> None:
+def test_symptoms_of_originals_are_listed_by_digest(store: Store) -> None:
     campaign = open_campaign(store)
     planned = items(store, 1, 2)
     store.items.add_epoch(campaign, 1, planned)

@@ -28,7 +28,7 @@ def configured(devices: tuple[str, ...] = ("cpu",), epoch: int = 16) -> Configur
         ({}, ("cpu",), 4, (4, {"CPU": 1.0})),
     ],
 )
-def test_workers_by_resource(resources, devices, jobs, expected):
+def test_number_of_workers_depends_on_the_resources_of_the_cluster(resources, devices, jobs, expected):
     assert shares(resources, configured(devices), jobs) == expected
 
 
@@ -40,7 +40,7 @@ def test_workers_by_resource(resources, devices, jobs, expected):
         ({"CPU": 64.0}, ("cpu",), 0, "set feedback.epoch to 32 or more, or --jobs 32 or less"),
     ],
 )
-def test_a_cluster_that_does_not_fit(resources, devices, jobs, message):
+def test_cluster_that_does_not_fit_is_refused(resources, devices, jobs, message):
     with pytest.raises(UsageError, match=message):
         shares(resources, configured(devices), jobs)
 

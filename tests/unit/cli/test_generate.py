@@ -43,7 +43,7 @@ def test_programs_are_written_to_folder(tmp_path):
     assert str(tmp_path) in result.stdout.replace("\n", "")
 
 
-def test_events(tmp_path):
+def test_json_has_an_event_per_program_and_a_summary(tmp_path):
     events = events_of(invoke("dag", "--count", 3, "--out", tmp_path, "--format", "json"))
     assert [event["event"] for event in events] == ["program"] * 3 + ["summary"]
     uses = sum(len(event["operators"]) for event in events[:3])
@@ -62,7 +62,7 @@ def test_verbose_shows_the_programs(tmp_path):
     assert result.stdout.count("def inputs(rng):") == 2
 
 
-def test_artifacts(tmp_path):
+def test_artifacts_agree_with_the_program(tmp_path):
     result = invoke("dag", "--seed", 4, "--out", tmp_path, "--artifacts")
     assert result.exit_code == 0, result.stderr
     folder = tmp_path / "artifacts" / "default-4"

@@ -48,7 +48,7 @@ def test_help_names_every_verb_and_the_exit_codes():
         assert word in result.stdout
 
 
-def test_the_version():
+def test_version_is_printed():
     result = call("--version")
     assert (result.exit_code, result.stdout) == (0, f"eqfuzz {eqfuzz.__version__}\n")
 
@@ -84,12 +84,12 @@ def test_wrong_command_line_is_one_line_and_exit_2(arguments, message):
         ("0.5", 0.5),
     ],
 )
-def test_durations(text, seconds):
+def test_duration_with_units_is_in_seconds(text, seconds):
     assert seconds_of(text, "--time") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "m", "1x", "1h 30m!", "-1", "1e3", "ten", "0m", "nan"])
-def test_invalid_durations(text):
+def test_invalid_duration_is_refused(text):
     with pytest.raises(BadOption, match=r"^--time: "):
         seconds_of(text, "--time")
 

@@ -143,7 +143,7 @@ def test_originals_have_additional_cells(tmp_path):
     assert own_of(tmp_path, guard_steps=0, own_random=False) == ()
 
 
-def test_several_threads_only_for_kernels_of_the_cpu(tmp_path):
+def test_only_kernels_of_the_cpu_are_compiled_for_several_threads(tmp_path):
     assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0, devices=("cuda",))) == [1]
     assert threads_of(tmp_path, compiling=CompileSettings(threaded=1.0), configs=(BUILT_IN["aot_eager"],)) == [1]
 

@@ -198,7 +198,7 @@ def test_tables_are_added_and_survive_json():
     assert Count().recall() == 1.0
 
 
-def test_other_oracles_by_their_thresholds():
+def test_other_oracles_raise_alarms_at_their_thresholds():
     values = torch.linspace(1, 2, 20)
     changed = {error: values * torch.where(torch.arange(20) == 3, 1 + error, 1.0) for error in (1e-5, 5e-3, 0.02, 0.9)}
     alarms = {

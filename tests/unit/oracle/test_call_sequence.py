@@ -128,7 +128,7 @@ def test_rare_changes_come_first(loaded):
     assert sum(label.startswith(rare) for label in firsts) > 9
 
 
-def test_scalars_attributes_globals_modes(loaded):
+def test_each_kind_of_change_has_its_step(loaded):
     assert first("other-scalar", loaded).label in {"kwargs['k']: 3 becomes 4", "kwargs['flag']: True becomes False"}
     assert first("other-attribute", loaded).before.startswith("model.gain = ")
     assert first("other-global", loaded).before.startswith("globals()['SCALE'] = ")
@@ -137,7 +137,7 @@ def test_scalars_attributes_globals_modes(loaded):
     assert first("other-dtype", loaded).kwargs["y"].dtype is torch.float64
 
 
-def test_changes_take_place(loaded):
+def test_changed_attributes_globals_and_modes_take_effect(loaded):
     plain = observe(loaded.instance, [first("other-mode", loaded)]).calls[0].outputs[0][1]
     for name in ("other-attribute", "other-global"):
         step = first(name, loaded)

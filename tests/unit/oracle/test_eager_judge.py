@@ -161,7 +161,7 @@ def test_gradients_through_a_maximum_are_stable():
         (lambda v: v.clone().requires_grad_(), "requires_grad"),
     ],
 )
-def test_metadata(change, word):
+def test_other_dtype_shape_strides_or_requires_grad_is_wrong_metadata(change, word):
     eager, measured = cells(lambda x: x.exp(), draw(4, 4))
     verdict = judge_compiled(eager, with_output(eager, change(eager.calls[0].outputs[0][1])), measured)
     assert verdict.kind is VerdictKind.WRONG_METADATA
@@ -175,13 +175,13 @@ def test_strides_of_dimensions_of_size_one_do_not_count():
     assert judge_compiled(eager, with_output(eager, value), measured).kind is VerdictKind.AGREE
 
 
-def test_structure():
+def test_other_container_types_are_wrong_metadata():
     first, measured = cells(lambda x: (x, [x]), draw(2))
     second, _ = cells(lambda x: [x, [x]], draw(2))
     assert judge_compiled(first, second, measured).kind is VerdictKind.WRONG_METADATA
 
 
-def test_side_effects_and_gradients():
+def test_wrong_side_effect_and_wrong_gradient_have_their_kinds():
     def program(x, w):
         x.mul_(2)
         return (x * w).exp()
@@ -234,7 +234,7 @@ FINE = Observation([CallObservation()])
         (raising(), raising(origin="compiler"), VerdictKind.AGREE),
     ],
 )
-def test_exceptions(eager, compiled, kind):
+def test_exceptions_of_both_sides_decide_the_verdict(eager, compiled, kind):
     assert judge_compiled(eager, compiled, None).kind is kind
 
 
@@ -252,7 +252,7 @@ def test_without_a_reference_a_difference_is_inconclusive():
     assert measured.data_dependent == ""
 
 
-def test_nan_and_inf_classes():
+def test_nan_or_infinity_on_one_side_only_is_wrong():
     x = torch.tensor([float("nan"), 1.0, 100.0, -1.0])
     eager, measured = cells(lambda x: x.exp() / 2 + x.log(), x)
     assert judge_compiled(eager, eager, measured).kind is VerdictKind.AGREE
@@ -266,7 +266,7 @@ def test_nan_and_inf_classes():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_types(dtype):
+def test_half_types_may_be_computed_in_float32(dtype):
     x, y = draw(8, 9).to(dtype), draw(8, 9, seed=1).to(dtype)
 
     def program(x, y):
@@ -288,7 +288,7 @@ def test_gradients_of_a_rewrite_are_compared_only_if_its_rules_keep_them():
     assert judge_rewrite(original, cut, measured, cut_measured, "bitwise", gradients=False).kind is VerdictKind.AGREE
 
 
-def test_rewrites():
+def test_rewrite_is_judged_by_its_exactness():
     x = draw(6, 60)
     original, measured = cells(lambda x: (x.exp().sum(1), x.t()), x)
     wrong, wrong_measured = cells(lambda x: (x.exp().sum(1) * 1.0001, x.t()), x)
@@ -316,7 +316,7 @@ def test_a_rewrite_that_raises_is_suspect():
     assert "TypeError" in verdict.message
 
 
-def test_two_eager_runs():
+def test_eager_runs_that_differ_make_the_seed_invalid():
     noisy = iter(range(10))
     first, second = (observe(lambda: lambda x: x + next(noisy), [Call((draw(2),), {})]) for _ in range(2))
     assert judge_self(first, first).kind is VerdictKind.AGREE

@@ -134,7 +134,7 @@ def test_outputs_are_recorded_before_later_mutation():
         assert torch.equal(dict(call.inputs_after)["args[0]"], torch.ones(4))
 
 
-def test_state_gradients_and_requires_grad():
+def test_observation_has_state_gradients_and_requires_grad():
     class Model(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -202,7 +202,7 @@ def test_errors_in_backward_are_observed():
 
 
 @needs_inductor_error
-def test_origins():
+def test_exceptions_have_the_origin_of_their_class():
     import torch._dynamo.exc as exc
     from torch._inductor.exc import InductorError, LoweringException
 

@@ -105,7 +105,7 @@ def test_path_of_an_alias_is_an_expression():
     assert verdict.evidence.path == "shared(output, args[0])"
 
 
-def test_leaves_and_non_leaves():
+def test_leaf_instead_of_non_leaf_is_wrong_metadata():
     w = torch.ones(3, requires_grad=True)
     verdict = judged(lambda x: w, lambda x: w.view_as(w), without=("aliasing",))
     assert verdict.kind is VerdictKind.WRONG_METADATA
@@ -147,7 +147,7 @@ def test_warnings_of_numpy_arithmetic_are_ignored():
         assert compared(loud, program("return x - 1")).kind is VerdictKind.AGREE
 
 
-def test_globals_count():
+def test_wrong_global_is_a_side_effect():
     adds = program("global N\nN += 1\nreturn x", "N = 0")
     verdict = compared(adds, program("global N\nN += 2\nreturn x", "N = 0"))
     assert verdict.kind is VerdictKind.WRONG_SIDE_EFFECT
@@ -155,7 +155,7 @@ def test_globals_count():
     assert compared(adds, adds).kind is VerdictKind.AGREE
 
 
-def test_the_call_is_named():
+def test_verdict_names_the_call():
     calls = [Call((X,), {}), Call((X,), {}, "the same inputs again")]
     numbers = iter(range(9))
     unstable = observe(lambda: lambda x: x.int() + next(numbers), calls)

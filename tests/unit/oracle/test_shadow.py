@@ -214,7 +214,7 @@ def test_reading_bits_is_unknown():
     assert reference_of(lambda x: x.exp().view(torch.int32) + 1, draw(4)).unknown
 
 
-def test_nan_and_inf_inputs():
+def test_nan_and_inf_inputs_are_stable():
     x = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, 88.0, 89.0])
     leaf, bounded = outputs(lambda x: (x.exp(), x.nan_to_num()), x)
     assert bool(leaf.value[0].isnan())
@@ -235,7 +235,7 @@ def test_overflow_between_half_operators_may_or_may_not_happen():
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (), (1,), (3, 0, 2)])
-def test_empty_and_zero_dimensional(shape):
+def test_empty_and_zero_dimensional_tensors_have_shadows(shape):
     for leaf in outputs(lambda x: (x.exp() + 0.1, x.sum() * 2, x.sort(-1).values if x.dim() else x), torch.ones(shape)):
         assert leaf.value.shape == (leaf.bound.shape if leaf.bound is not None else leaf.value.shape)
 
@@ -333,7 +333,7 @@ def test_equal_numbers_may_be_summed_sequentially(size):
 
 
 @pytest.mark.parametrize("window", [torch.hann_window, torch.blackman_window, torch.bartlett_window])
-def test_ends_of_windows_cancel(window):
+def test_end_of_a_window_has_a_bound_for_cancellation(window):
     (leaf,) = outputs(lambda x: window(9, periodic=False) + 0 * x, torch.ones(9))
     assert leaf.bound[-1] > 2**-27
 
@@ -356,7 +356,7 @@ def test_equal_seeds_give_equal_references():
         assert torch.equal(one.value, other.value)
 
 
-def test_conjugates_and_complex_views():
+def test_conjugates_and_complex_views_have_shadows():
     def f(x):
         z = torch.complex(x.exp(), x)
         z.real.mul_(2)

@@ -154,7 +154,7 @@ def test_several_programs_are_timed_in_turn_there_and_back():
     assert samples.timing(1, 2).ratio == pytest.approx(3)
 
 
-def test_interval_of_very_many_measurements():
+def test_interval_of_ten_thousand_measurements_has_the_expected_ranks():
     interval = Interval.of([float(n) for n in range(10_001)])
     assert (interval.low, interval.median, interval.high) == (4901, 5000, 5099)
 

@@ -25,7 +25,7 @@ def other(verdict, message=None, **evidence):
         (DIED, other(DIED, "killed by SIGSEGV compiled: in mean")),
     ],
 )
-def test_one_symptom(one, same):
+def test_verdicts_that_differ_in_details_have_one_symptom(one, same):
     assert one.symptom == same.symptom
 
 
@@ -40,5 +40,5 @@ def test_one_symptom(one, same):
         (DIED, other(DIED, "killed by SIGFPE compiled: in sum")),
     ],
 )
-def test_two_symptoms(one, another):
+def test_verdicts_of_other_kind_place_or_cause_have_other_symptoms(one, another):
     assert one.symptom != another.symptom

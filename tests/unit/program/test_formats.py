@@ -119,7 +119,7 @@ def test_the_papers_format_with_one_parameter_per_tensor_is_one_set():
     assert [len(c.args) for c in loaded.calls(0)] == [3]
 
 
-def test_torchfuzz():
+def test_torchfuzz_program_runs_with_its_arguments_and_options():
     program, loaded = load(
         f"""
         import torch
@@ -246,7 +246,7 @@ def test_missing_parts_are_reported_in_one_line(source, words):
     assert all(word in message for word in words), message
 
 
-def test_unreadable_files(tmp_path):
+def test_unreadable_file_is_an_invalid_seed(tmp_path):
     binary = tmp_path / "binary.py"
     binary.write_bytes(b"\xff\xfe\x00bad")
     for path in (binary, tmp_path / "absent.py", tmp_path):

@@ -57,7 +57,7 @@ def test_tensors_are_rebuilt_from_source(dtype, size, layout, seed):
     assert bits(back) == bits(tensor)
 
 
-def test_special_values_and_requires_grad():
+def test_special_values_and_requires_grad_are_kept():
     tensor = torch.tensor([0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e-45], requires_grad=True)
     complex_ = torch.tensor([complex(1, 2), complex(0, -1.5)])
     back, other = round_trip(tensor, complex_)
@@ -74,7 +74,7 @@ def test_arguments_that_alias_still_do():
     assert (b == -1).sum() == 6
 
 
-def test_containers_and_scalars():
+def test_containers_and_scalars_are_kept():
     value = ({"a": [1, 2.5, (3,)], "b": None}, torch.float16, slice(1, None), "text", float("inf"), {1, 2})
     assert round_trip(*value) == value
 

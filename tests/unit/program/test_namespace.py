@@ -61,7 +61,7 @@ def test_containers_stay_the_same_objects():
     assert "LAST" not in namespace
 
 
-def test_only_data_counts():
+def test_only_globals_that_hold_data_are_compared():
     values = plain_globals({"a": 1, "f": len, "m": np, "__x__": 2, "d": {"k": [torch.ones(1), None]}, "o": object()})
     assert set(values) == {"a", "d"}
 

@@ -201,7 +201,7 @@ def test_every_kind_has_every_section_once(kind, placed, derived):
         ),
     ],
 )
-def test_titles(changed, text):
+def test_title_names_component_operators_dtype_and_symptom(changed, text):
     assert title(finding_of(**{"source": SOURCE, **changed})) == text
 
 

@@ -144,5 +144,5 @@ def test_every_reason_has_words():
     assert set(WORDS) == {str(reason) for reason in Reason}
 
 
-def test_dollars():
+def test_small_amounts_of_dollars_have_four_decimals():
     assert [dollars(amount) for amount in (0, 0.23, 0.00041, 12.5)] == ["$0.00", "$0.2300", "$0.0004", "$12.50"]

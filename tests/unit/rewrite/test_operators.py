@@ -51,7 +51,7 @@ def test_functions_without_tensors_are_no_operators(path: str) -> None:
     assert operator_at(path) is None
 
 
-def test_forms_of_an_operator() -> None:
+def test_operator_has_its_function_method_and_in_place_form() -> None:
     operator = operator_at("torch.special.expit")
     assert operator is not None
     assert (operator.aten, operator.method, operator.function) == ("special_expit", "", "torch.special.expit")
@@ -111,7 +111,7 @@ def test_functions_that_differ_on_some_arguments_are_no_aliases(one: str, other:
     assert canonical(one) != canonical(other)
 
 
-def test_the_names_of_a_function() -> None:
+def test_function_has_all_its_aliases() -> None:
     assert set(names_of("torch.special.expit")) == {
         "torch.sigmoid",
         "torch.special.expit",

@@ -100,7 +100,7 @@ def test_hard_constructs_run_the_same_and_keep_their_lines():
     assert {"x * scale", "helper(x, 1, 2, bias=1)", "v ** 2", "0 < x.shape[0] <= 10", "y.t()"} <= recorded
 
 
-def test_code_that_makes_the_program_is_not_probed():
+def test_code_outside_of_the_program_is_not_probed():
     _, _, syntax = build(HARD)
     texts = {syntax.text[slice(*e.span)] for e in syntax.expressions}
     assert "2.0 * 1" not in texts
@@ -128,7 +128,7 @@ def test_facts_of_a_loop_are_one_per_visit():
     assert [f.shape for f in by_text["x * i"]] == [(2, 2)] * 3 + [(7,)] * 3
 
 
-def test_facts_say_what_is_written_to_later():
+def test_facts_mark_tensors_that_are_written_to_later():
     program, loaded, syntax = build(
         """
         import torch
@@ -148,7 +148,7 @@ def test_facts_say_what_is_written_to_later():
     assert not by_text["x * 2"].mutated
 
 
-def test_facts_of_values():
+def test_facts_have_the_values_of_expressions():
     program, loaded, syntax = build(
         """
         import torch

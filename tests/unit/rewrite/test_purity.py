@@ -14,5 +14,5 @@ def test_library_calls_are_pure(text):
 @pytest.mark.parametrize(
     "text", ["nn.Conv2d(3, 4, 1)", "nn.Sequential(*layers)", "torch.nn.Linear(2, 2)(x)", "x.add_(1)", "torch.rand(3)"]
 )
-def test_modules_made_draws_and_writes_are_not(text):
+def test_constructing_modules_drawing_and_writing_are_impure(text):
     assert not is_pure(cst.parse_expression(text))

@@ -19,7 +19,7 @@ def write(folder: Path, name: str, size: int, hours: float) -> Path:
     return file
 
 
-def test_the_oldest_go_until_it_fits(tmp_path):
+def test_oldest_files_are_removed_first(tmp_path):
     old, older, new = (write(tmp_path, f"a/{n}", 100, n) for n in (5, 9, 2))
     assert prune(tmp_path, limit=250) == 100
     assert not older.exists()
@@ -27,7 +27,7 @@ def test_the_oldest_go_until_it_fits(tmp_path):
     assert new.exists()
 
 
-def test_what_was_used_lately_stays(tmp_path):
+def test_recently_used_files_stay(tmp_path):
     fresh, old = write(tmp_path, "fresh", 100, 0.5), write(tmp_path, "old", 100, 2)
     assert prune(tmp_path, limit=0) == 100
     assert fresh.exists()
@@ -42,7 +42,7 @@ def test_links_are_left_and_not_followed(tmp_path):
     assert outside.exists()
 
 
-def test_a_folder_that_is_not_there_is_small_enough(tmp_path):
+def test_nothing_is_removed_from_a_missing_folder(tmp_path):
     assert prune(tmp_path / "none", limit=0) == 0
 
 

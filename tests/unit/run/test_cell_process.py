@@ -67,7 +67,7 @@ def test_events_come_in_order_and_the_end_is_reported() -> None:
     assert stages == [StageEntered(stage="compile", seconds=5.0 + GRACE, variant=2)]
 
 
-def test_it_waits_for_a_reply_of_any_size() -> None:
+def test_process_waits_for_a_reply_of_any_size() -> None:
     def work(emit, next_reply):
         emit(Said())
         emit(Said(number=len(next_reply().text)))

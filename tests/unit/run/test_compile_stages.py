@@ -32,17 +32,17 @@ def program(body: str) -> Program:
         ("return x.sin()", "return x.cos()", CompileStage.KERNEL),
     ],
 )
-def test_the_last_difference_is_found(left: str, right: str, expected: CompileStage) -> None:
+def test_last_stage_that_differs_is_named(left: str, right: str, expected: CompileStage) -> None:
     assert level(left, right) is expected
 
 
-def test_a_broken_graph_is_an_error() -> None:
+def test_program_with_a_graph_break_is_an_error() -> None:
     with pytest.raises(NotCompiled):
         stages(program("torch._dynamo.graph_break(); return x + y"), CALL)
 
 
 @pytest.mark.slow
-def test_nothing_of_the_measurement_stays_behind() -> None:
+def test_compiling_works_as_before_after_a_measurement() -> None:
     stages(program("return x.exp()"), CALL)
     compiled = torch.compile(lambda x: x.exp())
     assert torch.allclose(compiled(CALL.args[0]), CALL.args[0].exp())

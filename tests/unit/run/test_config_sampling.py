@@ -50,7 +50,7 @@ def test_every_option_can_be_set(options):
                 assert getattr(module, option.name) == value, option
 
 
-def test_what_may_differ_is_left_out_with_its_reason(options):
+def test_options_that_change_results_are_left_out_with_a_reason(options):
     left_out = {str(option): reason for option, reason in options.left_out.items()}
     for name in ("fallback_random", "emulate_precision_casts", "use_fast_math", "keep_output_stride", "debug"):
         assert left_out[name], name
@@ -66,7 +66,7 @@ def test_what_may_differ_is_left_out_with_its_reason(options):
     )
 
 
-def test_every_pattern_still_fits_an_option():
+def test_every_pattern_of_excluded_options_matches_an_option():
     for module, config_module in (("inductor", torch._inductor.config), ("dynamo", torch._dynamo.config)):
         for reason, patterns in LEFT_OUT[module].items():
             for pattern in patterns:

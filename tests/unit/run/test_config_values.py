@@ -74,7 +74,7 @@ def test_state_keeps_values_and_is_not_run_again(tmp_path):
     assert again.lookup(tuple(TWO)) is Status.FAILED_RUN_RETURN
 
 
-def test_what_cannot_be_pickled_is_kept_as_text(tmp_path):
+def test_exception_that_cannot_be_pickled_is_stored_as_text(tmp_path):
     def raising():
         def function():
             raise ValueError("no")
@@ -97,7 +97,7 @@ def test_what_cannot_be_pickled_is_kept_as_text(tmp_path):
     assert details["config"]["e_int"] == 2
 
 
-def test_the_seed_alone_decides():
+def test_samples_depend_on_the_seed_alone():
     def drawing():
         return lambda: random.random() >= 0  # must not reach the sampler
 
@@ -111,7 +111,7 @@ def test_the_seed_alone_decides():
     assert tried(passing, 5) != tried(passing, 6)
 
 
-def test_nothing_stays_changed():
+def test_options_timer_and_random_state_are_restored():
     options = dict(fake.get_config_copy())  # type: ignore[attr-defined]
     state = random.getstate()
     signal.setitimer(signal.ITIMER_REAL, 100)

@@ -74,7 +74,7 @@ def test_unknown_names_list_the_known_ones():
         choose(["inductr"], BUILT_IN)
 
 
-def test_options_of_its_own_keep_a_configuration_from_sharing_kernels():
+def test_configuration_with_options_of_its_own_shares_no_kernels():
     assert BUILT_IN["inductor"].shares_kernels
     assert BUILT_IN["inductor-dynamic"].shares_kernels
     assert not BUILT_IN["aot_eager"].shares_kernels
@@ -82,7 +82,7 @@ def test_options_of_its_own_keep_a_configuration_from_sharing_kernels():
         assert not Config(name="own", **own).shares_kernels
 
 
-def test_a_configuration_without_a_part_of_the_compiler():
+def test_configuration_switches_off_the_component_it_names():
     from torch._inductor.compiler_bisector import CompilerBisector
 
     config = Config(name="no amin", without=("lowerings", "amin"))
@@ -96,7 +96,7 @@ def test_a_configuration_without_a_part_of_the_compiler():
     assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")
 
 
-def test_any_configuration_may_be_had_with_several_threads():
+def test_suffix_of_a_configuration_is_its_number_of_threads():
     (config,) = choose(["inductor-dynamic@3"], BUILT_IN)
     assert config.name == "inductor-dynamic@3"
     assert config.threads == 3
@@ -111,7 +111,7 @@ def test_any_configuration_may_be_had_with_several_threads():
     assert torch._inductor.config.cpp.threads != 3
 
 
-def test_a_backend_without_kernels_gets_no_option_of_theirs():
+def test_backend_without_kernels_gets_no_option_of_inductor():
     (config,) = choose(["aot_eager@2"], BUILT_IN)
     assert config.threads == 2
     assert config.inductor == {}

@@ -22,7 +22,7 @@ def test_each_worker_has_a_core_of_its_own(allowed):
         assert again in {3, 5, 9}
 
 
-def test_a_core_comes_back_from_what_fails(allowed):
+def test_core_is_released_when_the_block_raises(allowed):
     allowed({0, 1})
     cores = Cores(2)
     with contextlib.suppress(ZeroDivisionError), cores.one():
@@ -32,7 +32,7 @@ def test_a_core_comes_back_from_what_fails(allowed):
 
 
 @pytest.mark.parametrize(("mine", "jobs"), [({0, 1}, 1), ({0, 1}, 3), ({4}, 1)])
-def test_others_may_want_the_same_cores(allowed, mine, jobs):
+def test_cores_are_shared_unless_several_jobs_fill_the_machine(allowed, mine, jobs):
     allowed(mine)
     with Cores(jobs).one() as core:
         assert core is None
@@ -45,7 +45,7 @@ def test_a_core_that_is_no_longer_available_is_ignored():
     assert os.sched_getaffinity(0) == before
 
 
-def test_what_is_pinned_may_use_every_core_for_a_while(monkeypatch):
+def test_unpinned_block_may_use_every_core_and_restores_the_pin(monkeypatch):
     at = [{4, 5}]
     monkeypatch.setattr(cores, "_before", set())
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(at[-1]))

@@ -19,7 +19,7 @@ def kernel(body: str, *, helper: str = "") -> Kernel:
     return Kernel(("const float*", "float*"), source)
 
 
-def test_the_header_comes_once_and_first() -> None:
+def test_each_header_is_included_once_before_all_kernels() -> None:
     lines = translation_unit([kernel("out_ptr0[0] = 1;"), kernel("out_ptr0[0] = 2;")]).splitlines()
     includes = [line for line in lines if line.startswith("#include")]
     assert len(includes) == len(set(includes))
@@ -27,13 +27,13 @@ def test_the_header_comes_once_and_first() -> None:
     assert all(lines.index(line) < lines.index("namespace unit_0 {") for line in includes)
 
 
-def test_equal_kernels_have_one_key_and_others_have_others() -> None:
+def test_only_equal_kernels_have_equal_keys() -> None:
     keys = [kernel("out_ptr0[0] = 1;").key, kernel("out_ptr0[0] = 1;").key, kernel("out_ptr0[0] = 2;").key]
     assert keys[0] == keys[1] != keys[2]
 
 
 @pytest.mark.slow
-def test_kernels_of_one_unit_keep_apart() -> None:
+def test_kernels_of_one_unit_have_separate_helpers_and_exceptions() -> None:
     kernels = [
         kernel("out_ptr0[0] = twice(in_ptr0[0]);", helper=HELPER),
         kernel("out_ptr0[0] = twice(in_ptr0[0]) + 1;", helper=HELPER.replace("2 *", "3 *")),
@@ -52,11 +52,11 @@ def test_kernels_of_one_unit_keep_apart() -> None:
 
 
 @pytest.mark.slow
-def test_a_unit_that_does_not_compile_says_so() -> None:
+def test_unit_that_does_not_compile_raises_the_message_of_the_compiler() -> None:
     with pytest.raises(Exception, match="no_such_function"):
         build([kernel("out_ptr0[0] = 1;"), kernel("no_such_function();")])
 
 
-def test_a_library_that_is_gone_cannot_be_loaded() -> None:
+def test_missing_library_is_an_import_error() -> None:
     with pytest.raises(ImportError):
         Built("/nowhere/unit.so", "kernels_0").load()

@@ -51,7 +51,7 @@ def test_features_are_the_same_in_every_process(tmp_path):
     assert features.count(",") > 5
 
 
-def test_graphs_are_seen_as_inductor_gets_them():
+def test_graphs_are_read_as_inductor_gets_them():
     """A product alone needs no kernel of Inductor's own."""
     forget_compiled_code()
     signals = FeatureCollector()
@@ -64,7 +64,7 @@ def test_graphs_are_seen_as_inductor_gets_them():
     assert {feature(sentence) for sentence in sentences} <= set(signals.features)
 
 
-def test_what_breaks_in_looking_at_a_graph_is_no_fault_of_the_compiler(monkeypatch):
+def test_error_while_reading_a_graph_is_raised_outside_of_the_compiler(monkeypatch):
     """It is raised where the compiler cannot catch it."""
 
     def broken(graph):
@@ -79,7 +79,7 @@ def test_what_breaks_in_looking_at_a_graph_is_no_fault_of_the_compiler(monkeypat
     assert len(compiled) == 1
 
 
-def test_a_known_hash():
+def test_hash_of_a_feature_never_changes():
     """Stores of campaigns hold these numbers."""
     assert feature("token at::vec::maximum") == 7113452795558309202
 
@@ -128,12 +128,12 @@ def test_numbers_and_names_of_kernels_do_not_count(first, second, operators):
     assert tokens(renumbered.replace("add_relu_0", f"{operators}_{first}")) == tokens(CODE)
 
 
-def test_messages_lose_what_is_of_one_program():
+def test_names_and_numbers_of_the_program_are_removed_from_messages():
     text = "Call to `f.g` with 'x' of <class 'M'> at 0x7f00 failed 12 times  # file.py:3\n  Explanation: more"
     assert reason(text) == "Call to _ with _ of _ at 0 failed 0 times"
 
 
-def test_counters_by_order_of_magnitude_without_caches_and_names_of_the_program():
+def test_counters_count_by_order_of_magnitude_without_caches_and_names_of_the_program():
     counts = {
         "inductor": {"pattern_matcher_count": 5, "fxgraph_cache_miss": 1, "benchmarking.f": 3, "zero": 0},
         "aten_mm_info": {"aten.mm_8_16_8": 1, "aten.mm_2_4_8": 1},
@@ -144,7 +144,7 @@ def test_counters_by_order_of_magnitude_without_caches_and_names_of_the_program(
     assert sentences == expected
 
 
-def test_an_attempt_at_a_frame():
+def test_compiled_frame_has_features_of_guards_restarts_and_recompilations():
     metrics = {"guard_count": 9, "restart_reasons": {"Call to `f`\nmore"}, "recompile_reason": "0/0: 'x' is 3"}
     sentences = {sentence for sentence in compilation_sentences(metrics) if sentence}
     assert sentences == {"frame guard_count 4", "frame restart Call to _", "frame recompile_reason 0/0: _ is 0"}
@@ -163,7 +163,7 @@ def test_an_attempt_at_a_frame():
         (torch.ones(()), "contiguous"),
     ],
 )
-def test_layouts(tensor, name):
+def test_layout_of_a_tensor_is_named(tensor, name):
     assert layout(tensor.shape, tensor.stride()) == name
 
 
@@ -175,7 +175,7 @@ def test_dense_layouts_are_those_that_torch_calls_dense(order, sizes):
     assert kind == ("contiguous" if tensor.is_contiguous() else "permuted")
 
 
-def test_only_what_is_counted_meanwhile_counts():
+def test_counts_from_before_the_collection_are_ignored():
     from torch._dynamo.utils import counters
 
     forget_compiled_code()
@@ -189,12 +189,12 @@ def test_only_what_is_counted_meanwhile_counts():
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3000)))
-def test_bitmaps(lines):
+def test_bitmap_has_the_bit_of_each_line(lines):
     bits = bitmap(lines)
     assert {n for n in range(3001) if bits >> n & 1} == set(lines)
 
 
-def test_lines_of_the_compiler_only():
+def test_only_lines_of_the_compiler_are_traced():
     texts: dict[str, str] = {}
     forget_compiled_code()
     with traced_lines(texts):

@@ -22,7 +22,7 @@ def library(tmp_path):
     return str(file)
 
 
-def test_what_one_case_built_another_finds(folder, library) -> None:
+def test_kernels_that_one_case_built_are_loaded_by_another(folder, library) -> None:
     KernelCache().add([ONE, TWO], [Built(library, "kernels_0"), Built(library, "kernels_1")])
     later = KernelCache()
     assert ONE in later
@@ -32,7 +32,7 @@ def test_what_one_case_built_another_finds(folder, library) -> None:
     assert Kernel(("double*",), "one") not in later
 
 
-def test_what_the_compiler_refused_is_known_here_only(folder) -> None:
+def test_kernel_that_the_compiler_refused_is_not_shared(folder) -> None:
     store = KernelCache()
     store.refuse(ONE)
     assert ONE in store
@@ -40,13 +40,13 @@ def test_what_the_compiler_refused_is_known_here_only(folder) -> None:
     assert ONE not in KernelCache()
 
 
-def test_half_an_entry_is_none(folder) -> None:
+def test_incomplete_entry_is_ignored(folder) -> None:
     folder.mkdir()
     (folder / f"{ONE.key}.json").write_text('{"library": "un')
     assert ONE not in KernelCache()
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch, library) -> None:
+def test_cache_works_in_memory_where_its_folder_cannot_be_written(tmp_path, monkeypatch, library) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(KERNELS, str(tmp_path / "file" / "kernels"))
     store = KernelCache()
@@ -54,13 +54,13 @@ def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path, monkeypatch, li
     assert store[ONE] == Built(library, "kernels_0")
 
 
-def test_a_library_that_is_gone_leaves_no_entry(folder, tmp_path) -> None:
+def test_missing_library_is_not_stored(folder, tmp_path) -> None:
     KernelCache().add([ONE], [Built(str(tmp_path / "gone.so"), "kernels_0")])
     assert ONE not in KernelCache()
     assert list(folder.iterdir()) == []
 
 
-def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
+def test_cache_without_a_folder_is_not_shared(monkeypatch, library) -> None:
     monkeypatch.delenv(KERNELS, raising=False)
     store = KernelCache()
     store.add([ONE], [Built(library, "kernels_0")])
@@ -68,7 +68,7 @@ def test_without_a_folder_it_remembers_for_itself(monkeypatch, library) -> None:
     assert ONE not in KernelCache()
 
 
-def test_an_entry_whose_library_was_removed_is_none(folder, library) -> None:
+def test_entry_whose_library_was_removed_is_ignored(folder, library) -> None:
     KernelCache().add([ONE], [Built(library, "kernels_0")])
     (folder / "unit.so").unlink()
     assert ONE not in KernelCache()

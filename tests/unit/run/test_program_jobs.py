@@ -179,7 +179,7 @@ def test_invalid_seeds_are_reported(source, words):
     assert "\n" not in event.reason
 
 
-def test_inputs_are_described():
+def test_description_has_the_code_of_the_calls():
     events = run(DescribeJob(program=recognise(SOURCE, "seed.py"), limits=LIMITS))
     (event,) = [e for e in events if isinstance(e, CallsDescribed)]
     assert "return [" in event.calls

@@ -27,7 +27,7 @@ def test_a_stage_is_announced_with_its_limit_and_place() -> None:
     assert events == [StageEntered(stage="eager", seconds=2.5, variant=3)]
 
 
-def test_each_second_counts_once_and_for_the_stage_it_was_used_in() -> None:
+def test_time_counts_once_for_the_innermost_stage() -> None:
     clock = StageTimer(lambda event: None)
     clock.enter("eager", 1)
     burn(0.02)
@@ -49,7 +49,7 @@ def test_child_processes_count_for_the_compiler() -> None:
     assert account[COMPILER] >= 0.05 > account["compile"]
 
 
-def test_the_account_of_a_child_is_added_and_the_rest_counts_for_the_fork() -> None:
+def test_times_of_a_child_are_added_and_the_rest_counts_for_the_fork() -> None:
     clock = StageTimer(lambda event: None)
     clock.enter("fork", 1)
     fork_and_burn(0.1)

@@ -35,7 +35,7 @@ def started(tmp_path) -> Environment:
     return environment
 
 
-def test_the_first_run_finds_nothing(tmp_path, cache) -> None:
+def test_first_run_reuses_nothing_and_writes_nothing(tmp_path, cache) -> None:
     assert not furnish(Environment(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert not cache.exists()
@@ -50,19 +50,19 @@ def test_a_later_run_gets_header_and_probes_and_no_graphs(started, tmp_path) -> 
     assert furnish(later)  # the same run, again
 
 
-def test_what_a_preload_may_have_changed_is_not_kept(started, tmp_path, cache) -> None:
+def test_toolchain_is_not_stored_after_a_preload(started, tmp_path, cache) -> None:
     preload = tmp_path / "plant.py"
     preload.write_text("import torch")
     keep(Environment(started.out, preload))
     assert not cache.exists()
 
 
-def test_a_start_that_made_nothing_is_not_kept(tmp_path, cache) -> None:
+def test_toolchain_is_not_stored_where_nothing_was_built(tmp_path, cache) -> None:
     keep(Environment(tmp_path / "out"))
     assert not cache.exists()
 
 
-def test_probes_are_kept_where_torch_makes_no_header(started, tmp_path) -> None:
+def test_probes_are_stored_without_a_header(started, tmp_path) -> None:
     shutil.rmtree(headers(started))
     keep(started)
     later = Environment(tmp_path / "later")
@@ -80,7 +80,7 @@ def test_another_compiler_has_a_folder_of_its_own(started, tmp_path, monkeypatch
     assert not furnish(Environment(tmp_path / "later"))
 
 
-def test_only_the_combinations_used_last_stay(started, cache) -> None:
+def test_only_the_three_most_recent_toolchains_are_kept(started, cache) -> None:
     for number in range(5):
         folder = cache / f"toolchain-{number}"
         folder.mkdir(parents=True)
@@ -91,7 +91,7 @@ def test_only_the_combinations_used_last_stay(started, cache) -> None:
     assert {"toolchain-4", "toolchain-3"} < left
 
 
-def test_a_home_that_cannot_be_written_is_left_alone(started, tmp_path, monkeypatch) -> None:
+def test_cache_folder_that_cannot_be_written_is_no_error(started, tmp_path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     keep(started)

@@ -22,7 +22,7 @@ from eqfuzz.torch_internals.options import config_module, values_of
         ("", ""),
     ],
 )
-def test_applications_are_named_without_their_number(detail, name):
+def test_applications_of_a_pass_are_named_without_their_number(detail, name):
     assert application(detail) == name
 
 

@@ -5,7 +5,7 @@ import torch
 from eqfuzz.torch_internals.modes import TorchDispatchMode, is_inside_transform, modes_are_active
 
 
-def test_function_transforms():
+def test_tensors_inside_function_transforms_are_recognised():
     seen = []
     torch.vmap(lambda t: seen.append(is_inside_transform(t)) or t)(torch.ones(3))
     torch.func.grad(lambda t: seen.append(is_inside_transform(t)) or t.sum())(torch.ones(3))
@@ -13,7 +13,7 @@ def test_function_transforms():
     assert not is_inside_transform(torch.ones(3))
 
 
-def test_modes():
+def test_active_modes_are_recognised():
     assert not modes_are_active()
     with TorchDispatchMode():
         assert modes_are_active()

@@ -115,7 +115,7 @@ def test_names_in_strings_count(text: str):
 
 
 @pytest.mark.parametrize("file", [*TEXTS, *SCRIPTS])
-def test_an_exception_has_names(file: str):
+def test_excepted_file_uses_private_names(file: str):
     tree = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
     assert [*private_names(tree), *strings(tree)]
 

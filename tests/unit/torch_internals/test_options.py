@@ -6,7 +6,7 @@ from eqfuzz.torch_internals.options import MODULES, config_module, entries_of, f
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_module_says_what_it_has(name: str):
+def test_values_and_fields_are_entries_of_each_module(name: str):
     module = config_module(name)
     values = values_of(module)
     assert values

@@ -7,7 +7,7 @@ import torch
 from eqfuzz.torch_internals.operators import cast, overload_name, overloads_of, schema_of, undispatched
 
 
-def test_overloads_and_their_schemas():
+def test_overloads_are_listed_with_schemas_and_tags():
     overloads = {name: (schema, tags) for name, schema, tags in overloads_of("bernoulli")}
     schema, tags = overloads["bernoulli.p"]
     assert [(a.name, str(a.type), a.kwarg_only) for a in schema.arguments][:2] == [

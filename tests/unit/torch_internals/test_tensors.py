@@ -5,7 +5,7 @@ import torch
 from eqfuzz.torch_internals.tensors import key_of_storage, negated_view, storage_key, version
 
 
-def test_storage_keys():
+def test_tensors_that_share_memory_have_one_storage_key():
     x = torch.ones(4, 4)
     assert storage_key(x) == storage_key(x.t()) == storage_key(x[1:]) == storage_key(x.detach())
     assert storage_key(x) != storage_key(x.clone())

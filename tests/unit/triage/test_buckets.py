@@ -13,7 +13,7 @@ def numbered(id, fingerprint="values · amin"):
     return finding_of(id=id, fingerprint=fingerprint)
 
 
-def test_five_are_kept_and_further_ones_counted(tmp_path):
+def test_five_findings_keep_their_folders_and_further_ones_are_counted(tmp_path):
     buckets = Buckets(tmp_path)
     assert [buckets.add(numbered(str(number))) for number in range(8)] == [True] * KEPT + [False] * 3
     again = Buckets(tmp_path)
@@ -75,7 +75,7 @@ def test_finding_with_a_new_fingerprint_moves_to_another_bucket(tmp_path):
     assert {bucket.fingerprint: bucket.members for bucket in buckets.all.values()} == {"values · amax": ["a", "b"]}
 
 
-def test_the_largest_comes_first(tmp_path):
+def test_largest_bucket_comes_first(tmp_path):
     buckets = Buckets(tmp_path)
     for number, fingerprint in enumerate(["one", "two", "two", "three", "three", "three"]):
         buckets.add(numbered(str(number), fingerprint))
@@ -105,7 +105,7 @@ def test_merged_buckets_stay_merged(tmp_path):
     assert again.all[three].members == ["3", "1", "2", "4"]
 
 
-def test_merging_a_bucket_with_itself_or_an_unknown_one(tmp_path):
+def test_bucket_merged_with_itself_is_unchanged_and_unknown_one_is_refused(tmp_path):
     buckets = Buckets(tmp_path)
     buckets.add(numbered("1", "one"))
     buckets.merge(bucket_id("one"), bucket_id("one"))
@@ -138,7 +138,7 @@ def test_bucket_without_findings_is_removed(tmp_path):
     assert list(buckets.all) == [own]
 
 
-def test_the_last_correction_counts(tmp_path):
+def test_last_merge_or_split_decides(tmp_path):
     buckets = Buckets(tmp_path)
     buckets.add(numbered("1"))
     buckets.add(numbered("2"))

@@ -65,7 +65,7 @@ def test_only_backends_below_the_findings_own_decide(backend, verdicts, stage):
     assert ablation(backend, verdicts).stage == stage
 
 
-def test_blame_in_words():
+def test_blame_is_described_in_words():
     assert Blame("inductor", "lowerings", 1, "amin").in_words() == "Inductor, lowerings: amin"
     assert Blame("aot_eager_decomp_partition", "decomposition", 2).in_words() == (
         "decompositions and partitioner, decomposition"

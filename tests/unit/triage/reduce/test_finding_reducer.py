@@ -280,7 +280,7 @@ def test_program_is_unchanged_when_time_is_up(monkeypatch):
     assert smaller.reduced is not None
 
 
-def test_a_candidate_of_another_reducer(monkeypatch):
+def test_candidate_of_another_reducer_is_judged(monkeypatch):
     Imagined(monkeypatch, wrong_where("amin"))
     program = big().transformed
     about = FindingReducer(big(), None, seconds=0)

@@ -138,7 +138,7 @@ def test_a_script_says_how_many_threads_it_takes(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [VerdictKind.WRONG_RESULT, VerdictKind.PROCESS_CRASH])
-def test_on_cuda_everything_is_there(kind):
+def test_script_for_cuda_puts_everything_on_the_device(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
     text = write_reproducer(finding, EAGER, described(finding), preload="")
     compile(text, "repro.py", "exec")
@@ -151,7 +151,7 @@ def test_on_cuda_everything_is_there(kind):
 @pytest.mark.parametrize(
     ("path", "comparison"), [("output.device", "exact"), ("structure(output)", "exact"), ("output[0]", "metadata")]
 )
-def test_where_a_result_lies_is_compared_as_it_is(path, comparison):
+def test_devices_and_structures_are_compared_exactly(path, comparison):
     assert comparison_of(finding_of(VerdictKind.WRONG_METADATA, Evidence(0, path))) == comparison
 
 

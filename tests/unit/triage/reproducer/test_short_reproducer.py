@@ -224,7 +224,7 @@ def test_arguments_that_share_memory_still_do():
         pytest.param(dataclasses.replace(ELEMENT, allowed=0.0), marks=pytest.mark.long),
     ],
 )
-def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
+def test_script_exits_1_while_the_output_is_wrong(tmp_path, evidence):
     for bias, code in ((BROKEN, 1), ("0", 0)):
         text = short(simple(evidence=evidence, bias=bias))
         assert text is not None
@@ -234,7 +234,7 @@ def test_it_exits_1_while_the_output_is_wrong(tmp_path, evidence):
 
 
 @pytest.mark.slow
-def test_it_exits_1_while_compiling_fails(tmp_path):
+def test_script_exits_1_while_compiling_fails(tmp_path):
     for bias, code, printed in ((RAISING, 1, "compiled: raises FileNotFoundError"), ("0", 0, "compiled: returns")):
         text = short(simple(VerdictKind.COMPILER_CRASH, None, bias))
         assert text is not None
@@ -244,7 +244,7 @@ def test_it_exits_1_while_compiling_fails(tmp_path):
 
 
 @pytest.mark.slow
-def test_it_runs_under_its_preload(tmp_path):
+def test_script_runs_under_its_preload(tmp_path):
     plant = "import torch\ntorch.compile = lambda f, **_: lambda *a: [t + 1 for t in f(*a)]\n"
     (tmp_path / "preload.py").write_text(plant)
     text = short(simple(), preload="")
