@@ -44,8 +44,11 @@ class Defect:
     """A page of the gallery: fields between two lines ``---``, a heading, an explanation; its script lies beside it."""
 
     page: Path
+    """Path of the page."""
     title: str
+    """Its heading."""
     severity: Severity
+    """That of the findings."""
     component: str
     """Part of the compiler that is at fault."""
     upstream: str

@@ -28,9 +28,16 @@ from eqfuzz.triage.findings.finding import Finding
 
 @dataclasses.dataclass(frozen=True)
 class SamplingPlan:
-    """How configurations are sampled: ``n`` options at a time, ``limit`` at most, or ``attempts`` with ``p`` each.
+    """How configurations are sampled.
 
-    ``modules`` are of ``SAMPLED_MODULES``; ``only`` names the options to take (none: all), Dynamo's as ``dynamo.NAME``.
+    Attributes:
+        method: ``tuples``: ``n`` options at a time, each tuple once; ``random``: every option with probability ``p``.
+        modules: Those of ``SAMPLED_MODULES`` whose options are taken.
+        only: Names of the options to take, Dynamo's as ``dynamo.NAME``; empty: all.
+        n: Options in a tuple.
+        limit: Largest number of tuples.
+        attempts: Number of random configurations.
+        p: Probability between 0 and 1 that an option is changed.
     """
 
     method: Literal["tuples", "random"]

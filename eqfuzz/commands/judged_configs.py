@@ -19,14 +19,19 @@ class JudgedConfig:
     """Verdict on one configuration of one seed."""
 
     seed: str
+    """Name of the seed."""
     digest: str
+    """``Program.digest`` of the seed."""
     config: str
+    """Name of the configuration."""
     values: dict[str, dict[str, Any]]
     """Values of options by module."""
     under: dict[str, Any]
     """What else decides the verdict: torch, preload, random seed and others."""
     kind: str
+    """Kind of the verdict."""
     message: str
+    """That of the verdict, one line."""
     finding: str = ""
     """Id of its finding; empty for none."""
 

@@ -16,19 +16,31 @@ class CampaignStarted(Event):
     name: ClassVar[str] = "start"
 
     campaign: str
+    """Name of the campaign."""
     seed: int
+    """The random seed."""
     resumed: bool
     """Whether there were earlier calls."""
     sources: list[str]
+    """Names of the sources of seeds."""
     rules: int
+    """Number of selected rules."""
     configs: list[str]
+    """Names of the compile configurations to draw from; empty: those that the seeds name."""
     devices: list[str]
+    """``cpu``, ``cuda`` or both."""
     jobs: int
+    """Items run at once."""
     executor: str
+    """``local`` or ``ray``."""
     feedback: bool
+    """Whether the bandit and the corpus steer the plan."""
     out: str
+    """Folder of the campaign."""
     store: str
+    """Address of the database, without its password."""
     versions: dict[str, str]
+    """Version by package, see ``versions``."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,9 +78,13 @@ class EpochCommitted(Event):
     name: ClassVar[str] = "epoch"
 
     epoch: int
+    """Its number, from 1."""
     new_features: int
+    """Number of features that no earlier epoch has reached."""
     new_lines: int
+    """Number of lines of the compiler that no earlier epoch has executed."""
     new_buckets: int
+    """Number of buckets without a finding in earlier epochs."""
     kept: int
     """Number of new entries of the corpus."""
     point: dict[str, Any]
@@ -135,14 +151,19 @@ class CampaignSummary(Event):
     name: ClassVar[str] = "summary"
 
     campaign: str
+    """Name of the campaign."""
     seed: int
+    """The random seed."""
     why: str
+    """Why it ended, see ``CampaignStopping.why``."""
     interrupted: bool
+    """Whether a signal ended it."""
     seconds: float
     """Wall seconds of this call."""
     total_seconds: float
     """Wall seconds of all calls."""
     errors: list[str]
+    """Internal errors, one line each."""
     figures: dict[str, Any]
     """See ``CampaignMetrics.figures``."""
     yields: dict[str, dict[str, float]]

@@ -10,19 +10,28 @@ from eqfuzz.events.event import Event
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CoverageStarted(Event):
-    """First event: how many ``programs`` of which ``sources``, and how many of them an earlier call has traced."""
+    """First event."""
 
     name: ClassVar[str] = "start"
 
     seed: int
+    """The random seed."""
     programs: int
+    """Number of programs, those of earlier calls included."""
     earlier: int
+    """Number of programs that an earlier call has traced."""
     sources: list[str]
+    """Names of the sources, in their order."""
     configs: list[str]
+    """Names of the compile configurations."""
     strategy: str
+    """How seeds are rewritten."""
     jobs: int
+    """Programs traced at once."""
     out: str
+    """Folder of the run."""
     versions: dict[str, str]
+    """Version by package, see ``versions``."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,21 +46,26 @@ class TraceStarted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramCovered(Event):
-    """A program was traced: its ``new`` statements, and how many all programs have ``covered`` so far.
-
-    ``problem`` says why it is invalid, or how its process died.
-    """
+    """A program was traced."""
 
     name: ClassVar[str] = "program"
 
     index: int
+    """Position of the program in the call, from 0."""
     source: str
+    """Name of its source."""
     program: str
+    """Name of the program."""
     config: str
+    """Name of its compile configuration."""
     new: int
+    """Number of statements that no earlier program has run."""
     covered: int
+    """Number of statements that all programs have run so far."""
     problem: str
+    """Why it is invalid, or how its process died; empty for neither."""
     seconds: float
+    """Wall seconds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,7 +87,12 @@ class CoverageSummary(Event):
         started: The same with the import of the compiler and its first compilations.
         sources: Each source's programs alone, with what ``started`` counts.
         together: All programs.
-        curve: Programs and the statements of torch that they have covered, ``started`` first.
+        curves: By source, and for all together: numbers of programs, and of the statements of torch that they have
+            covered, ``started`` first.
+        problems: Number of programs that are invalid or whose process died.
+        interrupted: Whether it was interrupted.
+        out_of_time: Whether the time limit ended it.
+        seconds: Wall seconds.
     """
 
     name: ClassVar[str] = "summary"

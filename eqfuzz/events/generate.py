@@ -10,35 +10,50 @@ from eqfuzz.events.event import Event
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramGenerated(Event):
-    """A program was generated and written to ``file``; ``operators`` are those that it uses."""
+    """A program was generated and written."""
 
     name: ClassVar[str] = "program"
 
     number: int
+    """Position among the programs of the call, from 0."""
     seed: int
+    """Its random seed."""
     template: str
+    """Name of its template."""
     file: str
+    """Path of the program."""
     operators: list[str]
+    """Names of the operators that it uses, with repetitions."""
     seconds: float
+    """Wall seconds of all steps but writing files."""
     timings: dict[str, float]
     """Wall seconds by step."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GenerationEnded(Event):
-    """All programs were generated, or it was interrupted; ``operators`` has the number of uses, the most used first."""
+    """All programs were generated, or it was interrupted."""
 
     name: ClassVar[str] = "generation"
 
     start: int
+    """Random seed of the first program."""
     count: int
+    """Number of programs that were asked for."""
     template: str
+    """Name of the template or mixture."""
     programs: int
+    """Number of programs that were written."""
     operators: dict[str, int]
+    """Number of uses by operator, the most used first."""
     unused: list[str]
+    """Names of the operators that no program uses."""
     interrupted: bool
+    """Whether it was interrupted."""
     seconds: float
+    """Wall seconds."""
     out: str
+    """Folder of the run."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

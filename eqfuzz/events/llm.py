@@ -15,15 +15,21 @@ class WritingStarted(Event):
     name: ClassVar[str] = "start"
 
     model: str
+    """Name of the model."""
     endpoint: str
+    """Address of the server."""
     prompts: list[str]
+    """Names of the prompts."""
     count: int
+    """Number of samples."""
     seed: int
+    """The random seed."""
     budget: float | None
     """Dollars; None for no limit."""
     spent: float
     """Dollars of earlier calls, by the response log."""
     out: str
+    """Folder of the seeds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,18 +53,23 @@ class SampleEnded(Event):
     name: ClassVar[str] = "sample"
 
     number: int
+    """Position among the samples, from 0."""
     prompt: str
+    """Name of its prompt."""
     part: str
     """Part of the compiler that was to be reached; empty for none."""
     reason: str
     """Why it is rejected; empty if it is accepted."""
     message: str
+    """What is wrong with its last response, one line; empty if it is accepted."""
     file: str
     """The accepted seed."""
     sites: int
+    """Number of sites of all rules in the seed."""
     reached: bool | None
     """Whether the seed reaches ``part``; None without one."""
     rounds: list[AnswerJudged]
+    """Its responses in their order, repairs included."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,10 +79,15 @@ class PromptShown(Event):
     name: ClassVar[str] = "prompt"
 
     number: int
+    """Position among the samples, from 0."""
     prompt: str
+    """Name of its prompt."""
     part: str
+    """Part of the compiler that is to be reached; empty for none."""
     messages: list[dict[str, str]]
+    """Messages to the model, each with ``role`` and ``content``."""
     input_tokens: int
+    """Estimated number of tokens."""
     dollars: float
     """Estimated cost of the response."""
     at_most: float
@@ -93,21 +109,27 @@ class WritingEnded(Event):
     name: ClassVar[str] = "generation"
 
     model: str
+    """Name of the model."""
     count: int
+    """Number of samples that were asked for."""
     asked: int
     """Samples with a response."""
     accepted: int
+    """Samples that became seeds."""
     first_valid: int
     """Samples whose first response was accepted."""
     repaired: int
     """Samples with a later response that was accepted."""
     valid_share: float
+    """``accepted`` of ``asked``, between 0 and 1."""
     first: dict[str, int]
     """Rejected first responses by reason."""
     failed: dict[str, int]
     """Rejected samples by reason."""
     prompts: dict[str, PromptTally]
+    """Counts by name of the prompt."""
     parts: int
+    """Number of parts of the compiler that were to be reached."""
     reached: list[str]
     """Parts of the compiler that were reached."""
     queries: int
@@ -115,12 +137,15 @@ class WritingEnded(Event):
     kept: int
     """Responses that were read from the response log."""
     retries: int
+    """Requests that were sent again."""
     estimated: int
     """Responses without usable token counts, which count as their upper bound."""
     input_tokens: int
     """Of all responses, like ``output_tokens`` and ``dollars``."""
     output_tokens: int
+    """See ``input_tokens``."""
     dollars: float
+    """See ``input_tokens``; the response log's own are included."""
     paid: float
     """Dollars of this call."""
     lost: float
@@ -128,12 +153,17 @@ class WritingEnded(Event):
     spent: float
     """Dollars of all calls, by the response log."""
     budget: float | None
+    """Dollars; None for no limit."""
     why: str
     """Why it ended early: ``budget``, ``endpoint`` or ``interrupt``; else empty."""
     trouble: str
+    """What the server refused, one line; empty if it refused nothing."""
     interrupted: bool
+    """Whether it was interrupted."""
     seconds: float
+    """Wall seconds."""
     out: str
+    """Folder of the seeds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -159,14 +189,21 @@ class DrySummary(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CostReported(Event):
-    """Cost of the seeds' findings. ``findings_per_dollar`` is None if no response was paid for."""
+    """Cost of the seeds' findings."""
 
     name: ClassVar[str] = "cost"
 
     queries: int
+    """Number of responses."""
     tokens: int
+    """Tokens of all responses and their requests."""
     dollars: float
+    """Cost of all responses."""
     valid_share: float
+    """Share of the samples that became seeds, between 0 and 1."""
     findings: int
+    """Findings that are no known issue."""
     buckets: int
+    """Buckets of ``findings``."""
     findings_per_dollar: float | None
+    """None if no response was paid for."""

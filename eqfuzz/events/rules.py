@@ -31,33 +31,48 @@ class RuleStarted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RuleChecked(Event):
-    """Proof of one rule. ``place`` is the file:line of its declaration; ``problems`` is empty if it holds."""
+    """Proof of one rule."""
 
     name: ClassVar[str] = "rule"
 
     index: int
+    """Position of the rule in the check, from 0."""
     rule: str
+    """Name of the rule."""
     place: str
+    """``file:line`` of its declaration."""
     holds: bool
+    """Whether no problem was met."""
     draws: int
+    """Number of inputs that it was tried on."""
     rewrites: int
+    """Number of rewritten programs that were compared."""
     problems: list[str]
+    """One text each; empty if it holds."""
     seconds: float
+    """Wall seconds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CheckSummary(Event):
-    """Last event of a check, also of an interrupted one; ``failed`` names the rules that do not hold."""
+    """Last event of a check, also of an interrupted one."""
 
     name: ClassVar[str] = "summary"
 
     rules: int
+    """Number of selected rules."""
     checked: int
+    """Number of rules that were checked."""
     failed: list[str]
+    """Names of the rules that do not hold."""
     draws: int
+    """Sum of ``RuleChecked.draws``."""
     rewrites: int
+    """Sum of ``RuleChecked.rewrites``."""
     interrupted: bool
+    """Whether it was interrupted."""
     seconds: float
+    """Wall seconds."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

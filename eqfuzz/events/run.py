@@ -19,15 +19,25 @@ class RunStarted(Event):
     name: ClassVar[str] = "start"
 
     seed: int
+    """The random seed."""
     seeds: int
+    """Number of seeds."""
     strategy: str
+    """How seeds are rewritten."""
     rules: int
+    """Number of selected rules."""
     devices: list[str]
+    """``cpu``, ``cuda`` or both."""
     configs: list[str]
+    """Names of the compile configurations."""
     jobs: int
+    """Seeds run at once."""
     runner: str
+    """``fast``, ``stock`` or ``spawn``."""
     out: str
+    """Folder of the run."""
     versions: dict[str, str]
+    """Version by package, see ``versions``."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,7 +111,9 @@ class CellJudged(Event):
     name: ClassVar[str] = "cell"
 
     index: int
+    """Position of the seed in the run, from 0; in a campaign the number of the item."""
     seed: str
+    """Name of the seed."""
     variant: int
     """0 is the original."""
     rules: list[str]
@@ -109,7 +121,9 @@ class CellJudged(Event):
     device: str
     """Empty for an eager check, like ``config``."""
     config: str
+    """Name of the compile configuration."""
     verdict: Verdict
+    """The first difference of the gravest kind, or that there is none."""
     seconds: float
     """Wall seconds."""
     compiled: dict[str, int] | None = None
@@ -142,7 +156,9 @@ class FindingReported(Event):
     name: ClassVar[str] = "finding"
 
     index: int
+    """Position of the seed in the run, from 0; in a campaign the number of the item."""
     finding: Finding
+    """With everything that triage has added."""
     folder: str
     """Folder with the reproducer."""
     known: bool
@@ -199,10 +215,13 @@ class SeedDone(Event):
     name: ClassVar[str] = "done"
 
     index: int
+    """Position of the seed in the run, from 0; in a campaign the number of the item."""
     seed: str
+    """Name of the seed."""
     seconds: float
     """Wall seconds."""
     cpu_seconds: float
+    """CPU seconds of all processes of the seed."""
     timings: dict[str, float]
     """CPU seconds by stage."""
     kernels: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -256,25 +275,33 @@ class Summary(Event):
     seed: int
     """The random seed."""
     seeds: int
+    """Seeds that were started."""
     invalid: int
     """Invalid seeds."""
     sites: int
+    """Sites of all rules in all seeds."""
     variants: int
+    """Variants that were run."""
     cells: int
     """Compiled cells."""
     erased: int
     """Compiled cells with the same generated code as an earlier one of their seed."""
     verdicts: dict[str, int]
+    """Number of compiled cells by verdict."""
     findings: int
     """Findings that are no known issue."""
     rules: dict[str, RuleTally]
+    """Counts by name of the rule."""
     errors: list[str]
     """Internal errors, one line each."""
     interrupted: bool
+    """Whether a signal ended it."""
     out_of_time: bool
+    """Whether the time limit ended it."""
     seconds: float
     """Wall seconds."""
     cpu_seconds: float
+    """CPU seconds of all processes."""
     peak_mb: int
     """MiB held by the largest process."""
     buckets: int = 0

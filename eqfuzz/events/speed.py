@@ -11,18 +11,26 @@ from eqfuzz.oracle.compare.speed import Interval
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SpeedStarted(Event):
-    """First event: how many ``seeds`` and ``rules``, and the circumstances."""
+    """First event."""
 
     name: ClassVar[str] = "start"
 
     seed: int
+    """The random seed."""
     seeds: int
+    """Number of seeds."""
     strategy: str
+    """How seeds are rewritten."""
     rules: int
+    """Number of selected rules."""
     config: str
+    """Name of the compile configuration."""
     seconds: float
+    """Wall seconds of timing for each seed."""
     out: str
+    """Folder of the run."""
     versions: dict[str, str]
+    """Version by package, see ``versions``."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,9 +45,17 @@ class TimingStarted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TimedProgram:
-    """The original (``variant`` 0) or a variant with its ``rules``: seconds per call, and ratios to the original.
+    """The original or a variant, timed in eager and compiled. Intervals are None where it was not timed.
 
-    ``slow`` says by how much its compiled form is too slow (empty: it is not), ``problem`` why it has no times.
+    Attributes:
+        variant: 0 is the original.
+        rules: Rules of the variant's derivation.
+        eager: Seconds per call.
+        compiled: Seconds per call.
+        eager_ratio: ``eager`` to that of the original.
+        compiled_ratio: ``compiled`` to that of the original.
+        slow: By how much the compiled form is too slow, in words; empty if it is not.
+        problem: Why it has no times; empty if it has.
     """
 
     variant: int
@@ -67,15 +83,23 @@ class SeedTimed(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SpeedSummary(Event):
-    """Last event, also of an interrupted run. ``ratios`` of all variants to their originals, in order of the seeds."""
+    """Last event, also of an interrupted run."""
 
     name: ClassVar[str] = "summary"
 
     seeds: int
+    """Number of seeds."""
     timed: int
+    """Number of seeds that were timed."""
     slow: int
+    """Number of variants that are too slow compiled."""
     eager_ratios: list[float]
+    """Medians of all variants, in order of the seeds."""
     compiled_ratios: list[float]
+    """The same compiled."""
     interrupted: bool
+    """Whether it was interrupted."""
     out_of_time: bool
+    """Whether the time limit ended it."""
     seconds: float
+    """Wall seconds."""

@@ -80,9 +80,13 @@ class Settings:
     time: float | None = None
     """Wall seconds after which the run ends; None: when all seeds are done."""
     rewriting: RewriteSettings = DEFAULT_REWRITING
+    """How variants are made."""
     compiling: CompileSettings = DEFAULT_COMPILING
+    """Where and how cells are compiled, whatever their configuration."""
     judging: OracleSettings = DEFAULT_JUDGING
+    """How cells are judged."""
     configs: tuple[Config, ...] = (DEFAULT_CONFIG,)
+    """The compile configurations; those that a seed names take their place."""
     seed_configs: Mapping[str, Config] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     """Configurations by name that a seed may name in place of ``configs``; empty where the user named some."""
     checks: tuple[str, ...] = DEFAULT_CHECKS

@@ -32,11 +32,15 @@ class InvalidSeed(Exception):
 class Program:
     """A runnable program.
 
-    ``source`` keeps the line numbers of the file it came from: statements that must not run are blanked.
-    ``construct`` is an expression that gives the callable (``"program"``, ``"Model()"``) and ``inputs`` one that
-    gives the arguments, both evaluated in the module's namespace; ``rng`` is in scope of ``inputs``.
-    ``untrusted`` programs run in the sandbox. ``configs`` are names of the compile configurations that it is for, of
-    which the usual ones take the place where it has none.
+    Attributes:
+        name: What reports call it, such as the path of its file.
+        source: Its text with the line numbers of the file it came from: statements that must not run are blanked.
+        format: How it was recognised.
+        entry: Name of the function or class under test.
+        construct: Expression that gives the callable (``program``, ``Model()``), evaluated in the module's namespace.
+        inputs: Expression that gives the arguments, evaluated there with ``rng`` in scope.
+        untrusted: Whether it runs in the sandbox.
+        configs: Names of the compile configurations that it is for; empty: the usual ones.
     """
 
     name: str

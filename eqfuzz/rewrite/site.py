@@ -46,11 +46,18 @@ _WALRUS = re.compile(r"(\w+) :=")
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """One place where ``rule`` applies: ``text`` replaces ``before``.
+    """One place where a rule applies.
 
-    ``edits`` are all changes, that of the place itself first; ``names`` are new in the program.
-    ``realigns`` says that the place gave a view off the 64-byte boundary, where the rewrite may give a fresh tensor:
-    matrix products (MKL's) round by how their operands are aligned.
+    Attributes:
+        rule: The rule.
+        line: Line of the place, from 1.
+        before: Text of the place.
+        text: What replaces it.
+        edits: All changes, that of the place itself first.
+        imports: Modules that the program must import.
+        names: Names that are new in the program.
+        realigns: Whether the place gave a view off the 64-byte boundary, where the rewrite may give a fresh tensor:
+            matrix products (MKL's) round by how their operands are aligned.
     """
 
     rule: Rule

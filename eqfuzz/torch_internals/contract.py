@@ -15,11 +15,16 @@ from unittest import mock
 
 @dataclasses.dataclass(frozen=True)
 class PrivateName:
-    """A name, as ``module:attribute`` or a module alone, and what eqfuzz ``use``s it for: a verb with its object.
+    """A private name of torch.
 
-    ``lost`` says what a torch without it costs; where it is empty eqfuzz does not run. ``releases`` is the PEP 440
-    range that has it. ``elsewhere`` are its names in other releases, of which one is enough. ``parameters`` are those
-    that eqfuzz passes by name or, of a function that it replaces, takes. ``attributes`` are set by methods of a class.
+    Attributes:
+        path: ``module:attribute``, or a module alone.
+        use: What eqfuzz uses it for: a verb with its object.
+        lost: What a torch without it costs; empty: eqfuzz does not run without it.
+        releases: The PEP 440 range that has it.
+        elsewhere: Its names in other releases, of which one is enough.
+        parameters: Those that eqfuzz passes by name or, of a function that it replaces, takes.
+        attributes: Those that methods of a class set.
     """
 
     path: str

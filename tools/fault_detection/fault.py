@@ -31,9 +31,17 @@ class BadFault(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """``issue`` is the URL of the issue that it is modelled on; ``summary`` says what is broken.
+    """A planted fault.
 
-    ``torch`` is the range of releases that it can be planted in, ``lacks`` the name that other releases lack.
+    Attributes:
+        name: Name of its file, without the suffix.
+        path: Its file.
+        kind: Part of the compiler that it is planted in, such as ``lowering``.
+        reached_by: ``plain`` where the shipped seeds reach it as they are, ``rewrite`` where only variants do.
+        issue: URL of the issue that it is modelled on.
+        summary: What is broken, one sentence.
+        torch: Range of releases that it can be planted in.
+        lacks: Name that other releases lack; empty where the range is only what was tried.
     """
 
     name: str

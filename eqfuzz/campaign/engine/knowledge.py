@@ -34,8 +34,11 @@ class CampaignState:
     committed: int
     """Number of committed epochs."""
     reached: ReachedFeatures
+    """What committed epochs have reached: features, lines, buckets."""
     bandit: Bandit
+    """Rewards and costs of the arms."""
     corpus: list[CorpusEntry]
+    """Programs that were the first to reach some feature."""
     draws: Counter[str]
     """How often each seed was planned, by name."""
     invalid: set[str]
@@ -43,6 +46,7 @@ class CampaignState:
     symptoms: dict[str, set[Symptom]]
     """Confirmed symptoms of originals by the digest of their text."""
     last_point: Json | None
+    """Last point of the campaign's curve; None before the first committed epoch."""
 
     @classmethod
     def load(cls, store: Store, name: str) -> CampaignState:

@@ -62,12 +62,17 @@ class CampaignInvocation:
     """What one call of a campaign works with."""
 
     name: str
+    """Name of the campaign."""
     out: Path
     """Folder of the campaign."""
     store: Store
+    """Where items and results are kept."""
     executor: Executor
+    """Runs the items."""
     executor_name: str
+    """``local`` or ``ray``."""
     space: SearchSpace
+    """What items are drawn from."""
     rules: int
     """Number of selected rules."""
     check_oracle: Callable[[Handler], str]

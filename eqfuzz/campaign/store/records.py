@@ -19,11 +19,15 @@ class Campaign:
     """A campaign and its progress."""
 
     id: int
+    """Its key in the store."""
     name: str
+    """Unique in the store."""
     seed: int
+    """The random seed."""
     settings: Json
     """Settings of its first call, see ``Configuration.lasting``."""
     versions: Json
+    """Versions at its first call."""
     created: float
     """Unix time in seconds."""
     planned: int
@@ -93,11 +97,15 @@ class StoredFinding:
     id: str
     """Name of its folder."""
     kind: str
+    """Kind of its verdict."""
     fingerprint: str
+    """Names the defect; empty if it was not localised."""
     bucket: str
+    """Id of its bucket; empty if it was not localised."""
     issue: str
     """Address of its known issue; empty for none."""
     seed: str
+    """Name of the seed in reports."""
     epoch: int
     """Earliest epoch with an item that has this finding."""
     report: Json
@@ -115,6 +123,7 @@ class CorpusEntry:
     program: str
     """Digest of its text."""
     name: str
+    """Name of the seed in reports."""
     parent: str
     """Digest of the seed's text."""
     arms: Mapping[str, str]

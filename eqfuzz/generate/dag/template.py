@@ -29,24 +29,36 @@ class InvalidTemplate(Exception):
 
 
 class ProgramTemplate(pydantic.BaseModel):
-    """A distribution of programs. Probabilities lie between 0 and 1; weights are relative, 0 excludes.
+    """A distribution of programs. Weights are relative, and 0 excludes; probabilities and shares lie between 0 and 1.
 
-    - ``families``, ``operators``: weights of operators; where ``operators`` names any, only those are used.
-    - ``required``: families of which each program uses an operator of at least one, where any may be used.
-    - ``dtypes``, ``ranks``, ``profiles`` (values of inputs), ``layouts``: weights of draws.
-    - ``modules``: probability of a module with parameters instead of a function.
-    - ``backward``: probability that inputs and parameters require gradients.
-    - ``inplace``, ``out``: share of in-place and ``out=`` calls where they are possible.
-    - ``dynamic``: probability of sizes that change from one input set to the next.
-    - ``empty``: probability that a dimension has size 0.
-    - ``exact``: share of outputs with values that no rounding touches.
-    - ``reuse``: probability that an existing value is used again.
-    - ``leaf``: probability of an input before the depth is reached.
-    - ``nested``: probability that outputs are nested in lists, tuples and dicts.
-    - ``mutates_inputs``: whether inputs may be written to.
-    - ``inputs``, ``outputs``, ``depth``, ``nodes``: approximate maxima.
-    - ``preamble``: lines of code before the program.
-    - ``configs``: names of the compile configurations that its programs are for, used when the user names none.
+    Attributes:
+        name: As in ``--template``.
+        about: A sentence for the list of templates.
+        families: Weights of families of operators.
+        others: Weight of each family that ``families`` does not name.
+        operators: Weights of operators; where it names any, only those are used.
+        required: Families of which each program uses an operator of at least one, where any may be used.
+        dtypes: Weights of dtypes of values.
+        ranks: Weights of numbers of dimensions.
+        profiles: Weights of distributions of the elements of inputs.
+        layouts: Weights of memory layouts of inputs.
+        modules: Probability of a module with parameters instead of a function.
+        backward: Probability that inputs and parameters require gradients.
+        inplace: Share of in-place calls where they are possible.
+        out: Share of ``out=`` calls where they are possible.
+        dynamic: Probability of sizes that change from one input set to the next.
+        empty: Probability that a dimension has size 0.
+        exact: Share of outputs with values that no rounding touches.
+        reuse: Probability that an existing value is used again.
+        leaf: Probability of an input before the depth is reached.
+        nested: Probability that outputs are nested in lists, tuples and dicts.
+        mutates_inputs: Whether inputs may be written to.
+        inputs: Approximate maximum of inputs.
+        outputs: Approximate maximum of outputs.
+        depth: Approximate maximum of nested operators.
+        nodes: Approximate maximum of operators.
+        preamble: Lines of code before the program.
+        configs: Names of the compile configurations that its programs are for, used where the user names none.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)

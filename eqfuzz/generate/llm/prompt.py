@@ -37,8 +37,16 @@ class BadPrompt(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Prompt:
-    """A prompt. The template ``request`` has the variables ``theme`` (drawn from ``themes``), ``contract``, and that of
-    ``needs``.
+    """A prompt.
+
+    Attributes:
+        name: As in ``--prompt``.
+        about: A sentence for the list of prompts.
+        request: Template of the message to the model; its variables are ``theme``, ``contract``, and that of ``needs``.
+        system: The system message.
+        themes: One of them is drawn for each sample; empty: there is none.
+        contract: Whether the template gets the rules that a seed must keep.
+        needs: What else the template shows: a seed, a part of the compiler; empty for nothing.
     """
 
     name: str

@@ -38,12 +38,25 @@ class InvalidRequest(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class GenerationRequest:
-    """A request to write ``count`` seeds below ``out``.
+    """A request to write seeds.
 
-    ``budget`` in dollars covers all runs with the same ``out``; None: unlimited. Prompts that show a part of the
-    compiler choose from ``parts``; with ``all_parts`` each of them is used. ``corpus`` are seed files and folders for
-    prompts that show a seed (default: the shipped seeds). ``program_seconds`` limits loading a program and each run of
-    it in eager. ``unsafe``: programs run without a sandbox where none is available.
+    Attributes:
+        endpoint: The model and its server.
+        price: What tokens cost.
+        prompts: They take turns.
+        count: Number of samples.
+        out: Folder of the seeds and the response log.
+        seed: Decides every random choice.
+        budget: Dollars of all runs with the same ``out``; None: unlimited.
+        settings: Parameters of each request to the model, such as its temperature.
+        concurrency: Requests in flight at once.
+        retry_policy: Timeout of a request, and how often it is sent again.
+        jobs: Programs that are validated at once.
+        parts: Parts of the compiler that prompts which show one choose from.
+        all_parts: Whether each of ``parts`` is used.
+        corpus: Seed files and folders for prompts that show a seed; empty: the shipped seeds.
+        program_seconds: Limit on loading a program and on each run of it in eager.
+        unsafe: Whether programs run without a sandbox where none is available.
     """
 
     endpoint: Endpoint

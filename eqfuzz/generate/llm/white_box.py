@@ -44,10 +44,17 @@ class HitSignal(StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class CompilerPart:
-    """A part of the compiler. ``name`` is ``kind:module.function``.
+    """A part of the compiler.
 
-    ``file`` begins with ``torch/``; ``first`` to ``last`` are its lines. ``watched`` are the names of the functions
-    that the profiler watches. ``operators`` are those of a lowering.
+    Attributes:
+        name: ``kind:module.function``.
+        kind: A pass, a lowering or a variable tracker.
+        signal: The event that shows that it is reached.
+        file: Its file, which begins with ``torch/``.
+        first: Its first line, from 1.
+        last: Its last line.
+        watched: Names of the functions that the profiler watches.
+        operators: Those of a lowering.
     """
 
     name: str

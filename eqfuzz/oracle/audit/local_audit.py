@@ -47,9 +47,15 @@ _MAX_FAILURES = 8
 class Suspect:
     """An operator whose compiled value is wrong for its operands in the compiled run.
 
-    ``graph`` is its number in the order of compilation, ``kind`` ``forward``, ``backward`` or ``inference``. ``place``
-    is the program's statement that it stems from. ``expression`` has its operands written out. ``half``: an operand or
-    result has a half-precision dtype.
+    Attributes:
+        operator: Its ATen name.
+        expression: The call with its operands written out.
+        graph: Number of its graph in the order of compilation.
+        kind: ``forward``, ``backward`` or ``inference``.
+        node: Name of its node in the graph.
+        place: The statement of the program that it stems from.
+        half: Whether an operand or result has a half-precision dtype.
+        disagreement: The wrong value.
     """
 
     operator: str

@@ -30,9 +30,16 @@ class NoSpecimen(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Specimen:
-    """One program in one dtype: its first input set, observed in eager, and its references for ``THRESHOLDS.samples``.
+    """One program in one dtype, run twice.
 
-    ``other`` is the second run, a correct one that may round differently: compiled, or eager's if nothing is compiled.
+    Attributes:
+        program: The program.
+        dtype: That of all its floating-point inputs and parameters.
+        make: Creates the callable.
+        calls: Its first input set.
+        eager: ``calls`` observed in eager.
+        other: A second, correct run that may round differently: compiled, or eager's if nothing is compiled.
+        references: One for each number of noisy runs in ``THRESHOLDS.samples``.
     """
 
     program: Program

@@ -31,9 +31,16 @@ OTHER_PATH = "the reference run gives another type or shape than the eager run"
 class Difference:
     """How two values of one leaf differ, at the worst element.
 
-    ``first`` and ``second`` are its values, as Python scalars or strings. ``allowed`` is the largest distance from
-    ``reference`` (or between the two) that would have been accepted at ``index``. ``wrong`` and ``unstable`` count
-    elements. ``inconclusive`` is the reason why the reference cannot decide; empty where the difference is an error.
+    Attributes:
+        index: The element; None where it is no single one.
+        first: Its first value, a Python scalar or a string.
+        second: Its second value.
+        reference: Its value in higher precision; None where there is none.
+        allowed: The largest distance from ``reference``, or between the two, that would have been accepted.
+        wrong: Elements that differ by more than is allowed.
+        elements: All elements of the leaf.
+        unstable: Elements that rounding alone can change much.
+        inconclusive: Why the reference cannot decide; empty where the difference is an error.
     """
 
     index: tuple[int, ...] | None

@@ -53,14 +53,22 @@ FINDINGS = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """The worst element of a difference and its numbers.
+    """The worst element of a difference and its numbers. Values are Python scalars or strings, and so travel as JSON.
 
-    ``call`` counts input sets from 0; ``path`` is the Python expression of the leaf (``output[0]['a']``,
-    ``gradient of args[1]``, ``model.net[0].running_mean``), or ``structure(args[0])`` where its structure differs;
-    the values are then both structures; ``index`` is the element in it.
-    Values are Python scalars or strings, so that evidence travels as JSON. ``allowed`` is the largest
-    |compiled − reference| that would have been accepted (0.0 where equality is required). ``frames`` are the
-    functions of torch that an exception came from, the innermost first.
+    Attributes:
+        call: The call, counted from 0.
+        path: The Python expression of the leaf (``output[0]['a']``, ``gradient of args[1]``,
+            ``model.net[0].running_mean``), or ``structure(args[0])`` where its structure differs; the values are then
+            both structures.
+        index: The element in the leaf; None where it is no single one.
+        eager: The value in eager.
+        compiled: The value compiled, or of the variant.
+        reference: The value in higher precision; None where there is none.
+        allowed: The largest |compiled − reference| that would have been accepted; 0.0 where equality is required.
+        wrong_elements: Elements of the leaf that differ by more than is allowed.
+        elements: All elements of the leaf.
+        unstable_elements: Elements that rounding alone can change much.
+        frames: The functions of torch that an exception came from, the innermost first.
     """
 
     call: int = 0

@@ -17,14 +17,30 @@ from eqfuzz.torch_internals.module_hooks import runs_only_forward
 class Fact:
     """One observed value.
 
-    ``kind`` is ``tensor`` (exactly torch.Tensor or Parameter), ``int``, ``float``, ``bool``, ``complex``, ``str``,
-    ``none``, ``dtype``, ``ndarray``, ``range``, ``ints`` (a tuple or list of integers) or the name of another type,
-    which ``origin`` gives with its module. ``length`` is that of a list, tuple, dict or container of modules;
-    ``attributes`` are the plain ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``, and
-    ``hooked`` says that calling it does more than its ``forward``.
-    ``low`` and ``high`` span the finite elements of a real tensor (None when there are none). ``mutated`` says that
-    the tensor's storage was written to after this value was seen, ``aligned`` that it begins on a 64-byte boundary, as
-    every fresh tensor does.
+    Attributes:
+        kind: ``tensor`` (exactly torch.Tensor or Parameter), ``int``, ``float``, ``bool``, ``complex``, ``str``,
+            ``none``, ``dtype``, ``ndarray``, ``range``, ``ints`` (a tuple or list of integers) or the name of another
+            type.
+        value: The value itself of a number, string, range or dtype (its name), or the tuple of integers; else None.
+        dtype: That of a tensor; else None.
+        shape: Sizes of a tensor or array by dimension; empty for other values.
+        stride: Strides of a tensor by dimension, in elements; empty for other values.
+        requires_grad: Whether the tensor does.
+        needs_grad: The same where gradients are recorded: not within ``torch.no_grad()``.
+        low: Least finite element of a real tensor; None where it has none.
+        high: Largest finite element of a real tensor; None where it has none.
+        smallest: Least absolute value of a finite element; None where there is none.
+        has_nan: Whether an element, or a part of a complex one, is NaN.
+        has_inf: Whether an element, or a part of a complex one, is infinite.
+        has_negative_zero: Whether an element of a real floating-point tensor is -0.0.
+        contiguous: Whether the tensor is.
+        device: Type of the tensor's device, such as ``cpu``.
+        mutated: Whether the tensor's storage was written to after this value was seen.
+        aligned: Whether its memory begins on a 64-byte boundary, as that of every fresh tensor does.
+        origin: Module and name of a type that ``kind`` names; else empty.
+        length: That of a list, tuple, dict, range or container of modules; else None.
+        attributes: The plain ones (numbers, strings, None, tuples of integers) of a module from ``torch.nn``, by name.
+        hooked: Whether calling a module from ``torch.nn`` does more than its ``forward``.
     """
 
     kind: str

@@ -23,15 +23,25 @@ class Operand:
     """The choices left to the sampler for one parameter; preconditions narrow them."""
 
     sort: str
+    """Its sort, see ``sorts``."""
     dtypes: list[torch.dtype] = dataclasses.field(default_factory=lambda: [*FLOATS, *INTEGERS, torch.bool])
+    """Those of a tensor, one of which is drawn."""
     shape: tuple[int, ...] = ()
+    """That of a tensor."""
     low: float = -4.0
+    """Lower bound of the elements, or of the number."""
     high: float = 4.0
+    """Upper bound of the elements, or of the number."""
     special: bool = True
+    """Whether NaN, infinities and extreme integers are drawn more often."""
     strided: bool = True
+    """Whether a tensor may have other strides than a contiguous one."""
     requires_grad: bool = True
+    """Whether a floating-point tensor may require gradients."""
     integers_only: bool = False
+    """Whether elements are whole numbers, whatever the dtype."""
     value: object = None
+    """The value itself where nothing is left to draw; else None."""
 
 
 Operands = dict[str, Operand]

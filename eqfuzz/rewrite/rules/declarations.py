@@ -15,7 +15,19 @@ from eqfuzz.rewrite.rules.exactness import Exactness
 
 @dataclasses.dataclass(frozen=True)
 class RuleDeclaration:
-    """What a rule declares, as ``Rule`` has it. ``place`` is ``file:line``."""
+    """What a rule declares, as ``Rule`` has it.
+
+    Attributes:
+        name: ``family/function``.
+        exact: How equal both sides are.
+        gradients: Whether both sides have equal gradients.
+        layout: Whether the rewrite changes strides or splits, and so how later kernels round.
+        breaks_graph: Whether Dynamo cannot keep one graph.
+        is_generator: Whether it is a generator, and no equation.
+        source: Where the rule is published; empty for nowhere.
+        doc: Its docstring.
+        place: ``file:line`` of its declaration.
+    """
 
     name: str
     exact: Exactness

@@ -24,14 +24,22 @@ class RuleError(Exception):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rule:
-    """``name`` is ``family/function``; ``sorts`` maps each parameter of an equation to what it may bind.
+    """A rewrite that keeps a program's meaning: an equation, or a generator, see ``eqfuzz.rewrite.rules.generator``.
 
-    A generator has no such parameters: ``nodes`` are the libcst classes that it handles, and ``examples`` the
-    programs that it is proved on, whose parameters ``where`` describes (see ``eqfuzz.rewrite.rules.generator``).
-
-    ``gradients`` says that both sides have equal gradients; ``layout`` that the rewrite changes how later float
-    kernels round (strides, splits), which weakens a derivation to ``ulp``; ``breaks_graph`` that Dynamo
-    cannot keep one graph.
+    Attributes:
+        name: ``family/function``.
+        function: The decorated function.
+        sorts: What each parameter of an equation may bind; empty for a generator.
+        exact: How equal both sides are.
+        where: Preconditions, over the parameters of an equation or of a generator's ``examples``.
+        source: Where the rule is published; empty for nowhere.
+        gradients: Whether both sides have equal gradients.
+        layout: Whether the rewrite changes how later float kernels round (strides, splits), which weakens a derivation
+            to ``ulp``.
+        breaks_graph: Whether Dynamo cannot keep one graph.
+        reverse: Whether an equation is applied from right to left.
+        nodes: The libcst classes that a generator handles; empty for an equation.
+        examples: The programs that a generator is proved on.
     """
 
     name: str

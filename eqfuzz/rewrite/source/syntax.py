@@ -32,9 +32,15 @@ Span = tuple[int, int]
 class Statement:
     """One statement of the code under test.
 
-    ``node`` is the small statement of a line that has only one, else the line or the compound statement. ``block``
-    are the statements beside it, itself at ``index``; ``function`` is the innermost definition around it and
-    ``top`` where the module-level statement that holds it begins, decorators included.
+    Attributes:
+        node: The small statement of a line that has only one, else the line or the compound statement.
+        span: Its place in the source.
+        indent: White space before it.
+        locals: Names that are bound in the enclosing functions.
+        block: The statements beside it, itself included.
+        index: Its position in ``block``.
+        function: The innermost definition around it.
+        top: Offset in characters at which the module-level statement that holds it begins, decorators included.
     """
 
     node: cst.CSTNode

@@ -23,10 +23,19 @@ _ONLY_IN_SOURCE = frozenset({SMALL_LOOPS})
 
 
 class Config(pydantic.BaseModel):
-    """One configuration. ``dynamo`` and ``inductor`` are patched into torch's config modules for the cell.
+    """One compile configuration.
 
-    ``threads`` is how many the cell has, in eager and compiled, see ``several_threads``. ``without`` names a part of
-    the compiler that is switched off, as torch's bisector does it: subsystem and detail.
+    Attributes:
+        name: As in ``--config``.
+        backend: Argument of ``torch.compile``, like ``mode``, ``fullgraph``, ``dynamic`` and ``options``.
+        mode: See ``backend``.
+        fullgraph: See ``backend``.
+        dynamic: See ``backend``.
+        options: See ``backend``.
+        dynamo: Options of ``torch._dynamo.config`` for the cell.
+        inductor: Options of ``torch._inductor.config`` for the cell.
+        without: A part of the compiler that is switched off, as torch's bisector does it: subsystem and detail.
+        threads: Threads of the cell, in eager and compiled, see ``several_threads``.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)

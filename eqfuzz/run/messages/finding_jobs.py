@@ -28,11 +28,16 @@ class VariantRederived(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CallsDescribed(ChildEvent):
-    """Calls and module state as Python source; ``problem`` says why there is none.
+    """Calls and module state as Python source.
 
-    ``calls`` is the body of a generator function, ``state`` an expression. ``changes`` are ``(label, before, within)``
-    of each call. ``globals`` are the plain globals that the program may change or create, ``functions`` those of its
-    functions and classes that hold on to what a call may change.
+    Attributes:
+        calls: The body of a generator function.
+        state: An expression; None where the program has no state.
+        packs: Whether a tensor is written as packed bytes, so that a script needs the function ``unpack``.
+        changes: ``(label, before, within)`` of each call.
+        globals: The plain globals that the program may change or create.
+        functions: Its functions and classes that hold on to what a call may change.
+        problem: Why there is no such source; empty where there is.
     """
 
     event: Literal["described"] = "described"

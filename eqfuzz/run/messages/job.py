@@ -92,7 +92,13 @@ Reason = Literal["done", "crash", "hang", "output", "memory", "error", "forbidde
 class ChildExit(ChildEvent):
     """How a child ended: the last event of a job, added by the parent.
 
-    ``detail`` is one line, ``stage`` the last stage entered, ``output`` the end of what was printed and the stack.
+    Attributes:
+        reason: Why it ended.
+        detail: One line.
+        stage: The last stage entered; None before the first.
+        cpu_seconds: CPU seconds of the child and what it started.
+        wall_seconds: Wall seconds from its start to its end.
+        output: The end of what was printed, and the stack.
     """
 
     event: Literal["exit"] = "exit"

@@ -13,9 +13,15 @@ from eqfuzz.run.sandbox.policy import SandboxPolicy
 class StartupMessage(Message):
     """The first packet to a new process.
 
-    ``path`` is the parent's ``sys.path``; ``target`` is ``module:attribute``; ``memory_bytes`` is None where
-    address space must not be limited (CUDA reserves terabytes of it); ``warm`` says whether to compile something at
-    the start; ``policy`` is that of the sandbox that the process is in, if any.
+    Attributes:
+        target: ``module:attribute``.
+        path: The parent's ``sys.path``.
+        folder: Working folder of the process.
+        preload: File of the user that is executed at the start; None for none.
+        memory_bytes: Limit on the address space; None where it must not be limited (CUDA reserves terabytes of it).
+        cuda: Whether the process uses CUDA devices.
+        warm: Whether to compile something at the start.
+        policy: That of the sandbox that the process is in; None for none.
     """
 
     event: Literal["hello"] = "hello"

@@ -92,8 +92,16 @@ class ProgramRewritten(ChildEvent):
 class CellReport(ChildEvent):
     """A cell was judged; without device and configuration: variant ``variant`` in eager, against the original.
 
-    ``seconds`` of wall time were spent. ``compiled`` are Dynamo's counts, where something was compiled. ``erased``: the
-    compiler generated code that it had generated for an earlier cell of the job; it has no ``features`` then.
+    Attributes:
+        variant: Its number; 0 is the original.
+        device: ``cpu`` or ``cuda``.
+        config: Name of the compile configuration.
+        verdict: The gravest difference, or that there is none.
+        seconds: Wall time spent.
+        compiled: Dynamo's counts by name; None where nothing was compiled.
+        erased: Whether the compiler generated code that it had generated for an earlier cell of the job; it has no
+            ``features`` then.
+        features: Hashes of the reached features of the compiler, where they were asked for.
     """
 
     event: Literal["cell"] = "cell"
@@ -149,10 +157,16 @@ A = TypeVar("A", bound=ChildEvent)
 class ProgramJob(Job[A]):
     """A job about one program.
 
-    ``seed`` decides its inputs, of whose sets the first ``input_sets`` are used (0: all). ``checks`` are the oracles
-    asked and the kinds of further calls made; ``steps`` is how many changes that a guard must notice are drawn for the
-    original. ``rules_from`` are absolute paths of the user's rules. Variants in ``no_reference`` are judged without
-    one, those in ``no_sequence`` without further calls.
+    Attributes:
+        program: The program.
+        seed: Decides its inputs.
+        limits: On time, memory and output.
+        checks: The oracles asked and the kinds of further calls made, see ``checks.py``.
+        steps: Number of changes that a guard must notice, drawn for the original.
+        input_sets: Number of its input sets that are used, from the first; 0: all.
+        rules_from: Absolute paths of the user's rules.
+        no_reference: Numbers of the variants that are judged without a reference.
+        no_sequence: Numbers of the variants that are judged without further calls.
     """
 
     program: Program
@@ -174,13 +188,24 @@ class ProgramJob(Job[A]):
 class RunJob(ProgramJob[ResourcesUsed]):
     """Judge a seed and its variants under all configurations.
 
-    ``strategy`` is one of ``rewrite.strategy`` or ``none``; random derivations draw rules of the ``favoured`` families
-    more often. Configurations named in ``original_only`` are not for variants. ``skip`` names cells judged before,
-    ``skip_variants`` those whose run in eager ended an earlier child. ``guard_steps`` take the place of ``steps`` under
-    ``GUARDS``. ``in_batches``: compiled cells run in processes of their own that share the C++ compiler, see ``batch``;
-    else one after the other in the child itself, as torch does it. ``signals`` asks for the features of each compiled
-    cell, ``traced`` for the lines of the compiler that ran. ``dry_run`` compiles nothing; with ``list_sites`` the sites
-    are reported too, and no variant runs at all.
+    Attributes:
+        rules: Names of the selected rules.
+        strategy: One of ``eqfuzz.rewrite.strategy``, or ``none``.
+        depth: Rewrites of a random derivation.
+        variants: Largest number of variants; 0: no limit.
+        devices: ``cpu``, ``cuda`` or both.
+        configs: The compile configurations.
+        original_only: Names of the configurations that are not for variants.
+        favoured: Families of rules that random derivations draw from more often.
+        skip: Cells judged before: variant, device and configuration.
+        skip_variants: Numbers of the variants whose run in eager ended an earlier child.
+        guard_steps: Takes the place of ``steps`` under ``GUARDS``.
+        in_batches: Whether compiled cells run in processes of their own that share the C++ compiler, see ``batch``;
+            else they run one after the other in the child itself, as torch does it.
+        signals: Whether the features of each compiled cell are reported.
+        traced: Whether the lines of the compiler that ran are reported.
+        dry_run: Whether nothing is compiled.
+        list_sites: With ``dry_run``: whether the sites are reported too, and no variant runs at all.
     """
 
     EVENTS = (ProgramInvalid, ProgramRewritten, CellReport, LinesTraced, ResourcesUsed)

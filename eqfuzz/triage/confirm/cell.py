@@ -12,12 +12,19 @@ class Cell:
     """One judged compiled cell; the fields up to ``config`` name it."""
 
     variant: int
+    """Number of the variant; 0 is the original."""
     device: str
+    """``cpu`` or ``cuda``."""
     config: str
+    """Name of the compile configuration."""
     verdict: Verdict
+    """The gravest difference, or that there is none."""
     seconds: float
+    """Wall seconds."""
     compiled: dict[str, int] | None = None
+    """Dynamo's counts by name; None if the child died before it reported them."""
     erased: bool = False
+    """Whether the compiler generated the same code as for an earlier cell of the seed."""
 
     @property
     def symptom(self) -> tuple[str, ...]:

@@ -45,28 +45,37 @@ class Finding:
     """
 
     id: str
+    """Name of its folder, equal in all runs that make it."""
     original: Program
+    """The seed."""
     transformed: Program
     """The program that was compiled; ``original`` itself where it needed no rewrite."""
     derivation: tuple[RewriteStep, ...]
     """From ``original`` to ``transformed``; empty where they are the same."""
     verdict: Verdict
+    """The difference between eager and compiled."""
     device: str
+    """``cpu`` or ``cuda``."""
     config: str
     """The name of the configuration, whose options ``settings`` holds as far as they are not the default's."""
     settings: dict[str, Any]
+    """Fields of the configuration that differ from its default."""
     cells: dict[str, str]
     """What was seen in each of the four cells (``P``, ``C(P)``, ``P'``, ``C(P')``), in a few words."""
     also: int
     """How many other cells of the same seed have the same symptom."""
     environment: FindingEnvironment
+    """Versions, and parameters of the run."""
     suspects: tuple[str, ...] = ()
     """Operators that the local audit found wrong by themselves, a line each."""
     draws: DrawCount | None = None
+    """How many random draws of the inputs show it; None where not looked at."""
     one_thread: str = ""
     """The kind of verdict with one thread, where the finding was made with several; empty where not looked at."""
     ablation: Ablation | None = None
+    """Verdicts of other backends; None where not looked at."""
     blame: Blame | None = None
+    """What torch's bisector names; None where it names nothing or was not asked."""
     unguarded: str = ""
     """The kind of value that no guard of Dynamo looks at; empty where that is not the defect."""
     fingerprint: str = ""

@@ -21,13 +21,19 @@ class FindingEnvironment(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(frozen=True)
 
     eqfuzz: str = ""
+    """Its version."""
     torch: str = ""
+    """Its release."""
     build: str = ""
     git: str = ""
     libcst: str = ""
+    """Its version."""
     python: str = ""
+    """Its version."""
     platform: str = ""
+    """Operating system and processor."""
     seed: int = 0
+    """The random seed, which decides the inputs."""
     compile_seconds: float = Limits().compile_s
     """Wall time that a compiled cell may take."""
     input_sets: int = 0
@@ -35,6 +41,7 @@ class FindingEnvironment(pydantic.BaseModel):
     steps: int = 1
     """How many changes that a guard must notice are drawn."""
     checks: tuple[str, ...] = DEFAULT_CHECKS
+    """Names of the checks."""
     rules_from: tuple[str, ...] = ()
     """Files of the user's rules."""
 

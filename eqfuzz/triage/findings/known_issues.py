@@ -25,12 +25,21 @@ USUAL = Path("known-issues.toml")
 
 
 class KnownIssue(pydantic.BaseModel):
-    """One entry, for findings with this ``fingerprint``, or with a match of ``regex`` in their ``searched_text``.
+    """One entry. Findings match it by ``fingerprint`` or by ``regex``, of which exactly one is given.
 
-    ``direction`` and ``access`` restrict it, see ``direction_of`` and ``access_of``. ``seeds`` are names of seed files
-    that reproduce it as they are: where such a seed is compiled and agrees, the issue no longer reproduces. Findings of
-    ``not_seeds`` look like it and are another defect. From ``expires`` on the entry is ignored. ``torch`` is the range
-    of releases with the defect (``>=2.13,<2.15``; empty: all); findings of other releases never match.
+    Attributes:
+        url: Address of the issue.
+        added: The day on which it was added.
+        fingerprint: That of the findings.
+        regex: Pattern that is searched in the findings' ``searched_text``.
+        title: What the issue is about, one line.
+        expires: The day from which on the entry is ignored; None: never.
+        torch: Range of releases with the defect (``>=2.13,<2.15``; empty: all); findings of other releases never match.
+        direction: Restricts it, see ``direction_of``.
+        access: Restricts it, see ``access_of``.
+        seeds: Names of seed files that reproduce it as they are: where such a seed is compiled and agrees, the issue no
+            longer reproduces.
+        not_seeds: Names of seed files whose findings look like it and are another defect.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)

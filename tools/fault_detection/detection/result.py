@@ -27,11 +27,18 @@ class Detection:
 
 @dataclasses.dataclass(frozen=True)
 class DetectionResult:
-    """What a detection run for one fault came to. Without a ``fault`` the detection is a false alarm.
+    """The result of a detection run for one fault. Without a ``fault`` the detection is a false alarm.
 
-    ``cells`` counts the compiled cells judged. ``spared`` counts the cells that precede the detection in its phase and
-    were not judged, since the code that the fault replaces does not run in them. ``passed_over`` counts findings that
-    torch shows without the fault too. ``error`` is an error of eqfuzz itself.
+    Attributes:
+        fault: The planted fault; None for a clean run.
+        detection: The finding that ended the run; None if there is none.
+        cells: Compiled cells that were judged.
+        seconds: Wall seconds of all attempts.
+        passed_over: Findings that torch shows without the fault too.
+        error: An error of eqfuzz itself, one line; empty for none.
+        spared: Cells that precede the detection in its phase and were not judged, since the code that the fault
+            replaces does not run in them.
+        triage: Result of reducing and replaying the detection; None where that was not done.
     """
 
     fault: Fault | None

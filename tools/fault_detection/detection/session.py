@@ -31,9 +31,14 @@ GRACE = 45.0
 class Options:
     """What a session runs, and with which limits.
 
-    ``seeds`` is the prefix of the shipped seeds, ``generated`` the number of generated programs to run instead.
-    ``limit`` are seconds for each fault, None for an even share of the time; ``cells`` is the largest number of
-    compiled cells for each fault, None for no limit. ``jobs`` faults run at once.
+    Attributes:
+        seed: The random seed.
+        seeds: Prefix of the names of the shipped seeds to run; empty: all.
+        generated: Number of generated programs to run instead; 0: none.
+        limit: Wall seconds for each fault; None for an even share of the time.
+        cells: Largest number of compiled cells for each fault; None for no limit.
+        jobs: Faults run at once.
+        journal: File of results that a later session reads; None for none.
     """
 
     seed: int = 0
@@ -65,7 +70,18 @@ class TimeShares:
 
 @dataclasses.dataclass(frozen=True)
 class RunContext:
-    """What all detection runs of a session share: the programs in order, folders, limits and the clean run."""
+    """What all detection runs of a session share.
+
+    Attributes:
+        entries: The programs in their order.
+        seed: The random seed.
+        folder: Folder of the session.
+        torch_defects: Findings that torch has without a fault.
+        stop: Set where no new cell is to be started.
+        most_cells: Largest number of compiled cells for each fault; None for no limit.
+        clean: Observations of the clean run; None before it.
+        replaced: Lines of torch that each fault replaces, by its name.
+    """
 
     entries: list[Entry]
     seed: int

@@ -33,9 +33,16 @@ _STAGES = {
 class TriageResult:
     """The result of reducing and replaying a detection.
 
-    ``stage`` is the stage that the finding names, ``right_stages`` those of the modules that the fault patches.
-    ``statements`` and ``rewrites`` are those of the reduced program, None where there is none. ``fails``: the script
-    fails with the fault; ``passes``: it passes without.
+    Attributes:
+        stage: The stage that the finding names.
+        place: The faulty component that it names, in words.
+        right_stages: Those of the modules that the fault patches.
+        statements: Those of the reduced program; None where there is none.
+        rewrites: Those that the reduced program still needs; None where there is none.
+        fails: Whether the script fails with the fault.
+        passes: Whether the script passes without the fault.
+        seconds: Wall seconds of the reduction.
+        error: Why there is no result, one line; empty if there is.
     """
 
     stage: str

@@ -37,7 +37,17 @@ class BadDefect(Exception):
 
 
 class Defect(pydantic.BaseModel):
-    """``cause`` is the root cause, unique among seeds; ``torch`` the range of releases that have the defect."""
+    """A seed that shows a defect of torch.
+
+    Attributes:
+        path: The seed's file.
+        cause: The root cause, unique among seeds.
+        url: Address of its issue.
+        torch: Range of releases that have the defect.
+        kinds: Kinds of verdict that count as detecting it.
+        regex: Restricts them to findings whose searched text it matches; empty: all.
+        direction: Restricts them to findings in results or in gradients; empty: both.
+    """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
 

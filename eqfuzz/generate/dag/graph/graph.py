@@ -26,10 +26,16 @@ class Storage:
 class Value:
     """The value of a variable or of an expression.
 
-    ``name`` is the text of a value that is not assigned (``self.weight``, a literal); ``name_hint`` the preferred name
-    of its variable. ``contiguous``: known to be contiguous, as ``view`` requires. ``needs_variable``: it is not inlined
-    into another expression. ``read_only``: it may not be written to. ``detached``: no gradient flows through it, even
-    where one flows through other values of the same memory.
+    Attributes:
+        spec: Its size, dtype and what must hold for its elements.
+        range: The interval of its elements.
+        storage: The memory that it shares with views of it.
+        name_hint: The preferred name of its variable.
+        name: The text of a value that is not assigned (``self.weight``, a literal).
+        contiguous: Whether it is known to be contiguous, as ``view`` requires.
+        needs_variable: Whether it is not inlined into another expression.
+        read_only: Whether it may not be written to.
+        detached: Whether no gradient flows through it, even where one flows through other values of the same memory.
     """
 
     spec: Spec
@@ -166,10 +172,16 @@ class Leaf:
 
 @dataclasses.dataclass(eq=False, slots=True)
 class Graph:
-    """A program: its leaves, submodules by name, block, and result expression.
+    """A program.
 
-    ``preamble`` are lines of code before it; ``dims`` maps each changing size to its value in every input set.
-    ``names`` are those of its variables, once its code was written.
+    Attributes:
+        leaves: Inputs, parameters and buffers.
+        layers: Code that creates each submodule, by its name.
+        block: The statements.
+        result: The expression that is returned.
+        preamble: Lines of code before the program.
+        dims: Each changing size with its value in every input set.
+        names: Those of its variables, once its code was written.
     """
 
     leaves: list[Leaf]

@@ -27,11 +27,16 @@ LEAVES = ("input", "parameter", "buffer")
 class Node:
     """A node.
 
-    ``kind`` is one of LEAVES, "operator", "alias" (another name of a value), "write" (to the memory of a tensor),
-    "block" (the header of control flow), "function", "argument" (what a header or a function binds) or "return".
-    ``name`` is that of the variable, empty for a value without one. ``specs`` are those of the results, ``inputs`` the
-    ids of the nodes that it depends on. ``depth`` is the length of the longest chain of operators that ends with it.
-    ``blocks`` are the ids of the blocks around it, the outermost first.
+    Attributes:
+        id: Unique in its graph.
+        kind: One of LEAVES, "operator", "alias" (another name of a value), "write" (to the memory of a tensor), "block"
+            (the header of control flow), "function", "argument" (what a header or a function binds) or "return".
+        name: That of the variable; empty for a value without one.
+        operator: Name of the operator; empty for other kinds.
+        specs: Those of the results.
+        inputs: Ids of the nodes that it depends on.
+        depth: Length of the longest chain of operators that ends with it.
+        blocks: Ids of the blocks around it, the outermost first.
     """
 
     id: str

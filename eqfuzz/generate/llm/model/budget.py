@@ -21,8 +21,15 @@ ZERO = Decimal(0)
 class Account:
     """Totals since the response log was created, money in dollars.
 
-    ``paid`` is for answers, ``forfeited`` the most that attempts without an answer may have cost, ``reserved`` the most
-    that attempts in progress may cost. ``estimated`` answers came without usable token counts.
+    Attributes:
+        attempts: Requests that were sent.
+        answers: Responses that were received.
+        paid: For answers.
+        forfeited: The most that attempts without an answer may have cost.
+        reserved: The most that attempts in progress may cost.
+        input_tokens: Of all answers.
+        output_tokens: Of all answers.
+        estimated: Answers without usable token counts.
     """
 
     attempts: int

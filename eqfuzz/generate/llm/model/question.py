@@ -47,10 +47,17 @@ class Question:
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """An answer, with its cost in ``dollars`` and the ``seconds`` that it took, waiting included.
+    """An answer.
 
-    ``finish`` is the server's reason why the model stopped (``stop``, ``length``). ``estimated``: the server sent no
-    usable token counts, so the maximal cost is assumed. ``kept``: it was read from the response log.
+    Attributes:
+        text: What the model wrote.
+        finish: The server's reason why the model stopped (``stop``, ``length``).
+        input_tokens: Tokens of the question, by the server.
+        output_tokens: Tokens of the answer, by the server.
+        dollars: Its cost.
+        estimated: Whether the server sent no usable token counts, so that the maximal cost is assumed.
+        kept: Whether it was read from the response log.
+        seconds: Wall time that it took, waiting included.
     """
 
     text: str
