@@ -8,16 +8,17 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eqfuzz.campaign.configuration import completed
-from eqfuzz.campaign.engine.knowledge import CampaignState
-from eqfuzz.campaign.feedback.novelty import ReachedFeatures, smallest_cover
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, add_results, reached_by, smallest_cover
 from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.store.outcome import Outcome
+from eqfuzz.campaign.store.reader import StoreReader
 from eqfuzz.campaign.store.records import Campaign, CorpusEntry, Item
-from eqfuzz.campaign.store.store import Store
 from eqfuzz.errors import UsageError
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.store.store import Store
 
 FINDINGS = "findings"
 
@@ -36,7 +37,7 @@ class CorpusReduction:
     seconds_after: float
 
 
-def campaign_named(store: Store, name: str) -> Campaign:
+def campaign_named(store: StoreReader, name: str) -> Campaign:
     """Raises UsageError for an unknown name, and StoreError."""
     campaign = store.campaign(name)
     if campaign is None:
@@ -45,12 +46,12 @@ def campaign_named(store: Store, name: str) -> Campaign:
     return campaign
 
 
-def description(store: Store, campaign: Campaign) -> dict[str, Any]:
+def description(store: StoreReader, campaign: Campaign) -> dict[str, Any]:
     """The campaign as JSON; ``seconds`` are wall seconds up to the last committed epoch."""
     metrics = CampaignMetrics(clock=lambda: 0.0)
     curve = store.curve(campaign.id)
     findings = store.findings(campaign.id)
-    results = store.items.results_after(campaign.id, campaign.committed)
+    results = store.results_after(campaign.id, campaign.committed)
     metrics.load_earlier_calls(curve, [outcome for _, outcome in results], findings)
     reached, corpus = _with_pending(store, campaign, results)
     metrics.record_reached(len(reached.features), reached.line_count(), len(corpus))
@@ -63,8 +64,8 @@ def description(store: Store, campaign: Campaign) -> dict[str, Any]:
         "created": campaign.created,
         "planned": campaign.planned,
         "settled": campaign.committed,
-        "items": store.items.state_counts(campaign.id),
-        "workers": store.items.workers(campaign.id),
+        "items": store.state_counts(campaign.id),
+        "workers": store.workers(campaign.id),
         "figures": {**figures, "seconds": round(metrics.total_seconds, 3)},
         "findings": [
             {
@@ -103,10 +104,10 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
         table.writerows(curve)
     outcomes = 0
     with (target / "outcomes.jsonl").open("w", encoding="utf-8") as stream:
-        for item, outcome in store.items.results_after(campaign.id, 0):
+        for item, outcome in store.results_after(campaign.id, 0):
             stream.write(json.dumps({"item": dataclasses.asdict(item), "outcome": outcome.to_json()}) + "\n")
             outcomes += 1
-    _, corpus = _with_pending(store, campaign, store.items.results_after(campaign.id, campaign.committed))
+    _, corpus = _with_pending(store, campaign, store.results_after(campaign.id, campaign.committed))
     (target / "corpus").mkdir()
     for entry in corpus:
         (target / "corpus" / _file_name(entry)).write_text(store.program(entry.program), encoding="utf-8")
@@ -119,11 +120,13 @@ def export(store: Store, campaign: Campaign, out: Path, target: Path) -> dict[st
 
 
 def _with_pending(
-    store: Store, campaign: Campaign, results: Sequence[tuple[Item, Outcome]]
+    store: StoreReader, campaign: Campaign, results: Sequence[tuple[Item, Outcome]]
 ) -> tuple[ReachedFeatures, list[CorpusEntry]]:
     """What the campaign has reached, and its corpus, with ``results`` of epochs that are not committed."""
-    cost_unit = completed(campaign.settings).get("feedback", {}).get("cost", "cpu")
-    return CampaignState.load(store, campaign.name).with_pending(results, cost_unit)
+    cost_unit = campaign.settings.get("feedback", {}).get("cost", "cpu")  # campaigns before this setting had that
+    reached, corpus = reached_by(store, campaign), store.corpus(campaign.id)
+    _, added = add_results(reached, corpus, results, cost_unit)
+    return reached, [*corpus, *added]
 
 
 def shrink_corpus(store: Store, campaign: Campaign) -> CorpusReduction:

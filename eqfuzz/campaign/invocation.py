@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.campaign.store.errors import StoreError
+from eqfuzz.campaign.store.reader import StoreReader
+from eqfuzz.campaign.store.sqlite_file import SqliteFile
+
+if TYPE_CHECKING:
+    from eqfuzz.campaign.store.store import Store
 
 STORE_FILE = "campaigns.db"
 
@@ -29,8 +37,9 @@ class InvocationOptions:
         return self.out / self.name
 
     @property
-    def store_url(self) -> str:
-        return self.url or f"sqlite:///{(self.out / STORE_FILE).absolute()}"
+    def store_file(self) -> Path:
+        """The store's database where there is no ``url``."""
+        return (self.out / STORE_FILE).absolute()
 
 
 def open_store(options: InvocationOptions) -> Store:
@@ -39,4 +48,21 @@ def open_store(options: InvocationOptions) -> Store:
         options.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"--out: {options.out}: {error.strerror}") from None
-    return Store.open(options.store_url, options.out / "store")
+    from sqlalchemy import URL  # here: it costs more than a listing
+
+    from eqfuzz.campaign.store.store import Store
+
+    url = options.url or URL.create("sqlite", database=str(options.store_file))
+    return Store.open(url, options.out / "store")
+
+
+@contextlib.contextmanager
+def open_reader(options: InvocationOptions) -> Iterator[StoreReader]:
+    """The same store, only to be read. Raises StoreError."""
+    if not options.url:
+        with SqliteFile(options.store_file) as file:
+            if file.is_current():
+                yield StoreReader(file)
+                return
+    with open_store(options) as store:
+        yield store

@@ -7,15 +7,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Json, StoredFinding
-from eqfuzz.events.campaign import CampaignBlocked, EpochCommitted, ItemEnded, ItemStarted, WorkerLost
-from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingReported, ForkServerRestarted, SeedDone
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.severity import Severity, counted
+
+if TYPE_CHECKING:
+    from eqfuzz.events.campaign import CampaignBlocked
+    from eqfuzz.events.event import Event
 
 COUNTED = ("programs", "invalid", "errors", "lost", "sites", "variants", "cells", "erased")
 """Whole numbers that only grow; ``cpu_seconds`` and ``seconds`` do too."""
@@ -112,6 +113,10 @@ class CampaignMetrics:
 
     def count_event(self, event: Event) -> None:
         """Cells are not counted here but with their item's outcome: those of an interrupted item do not count."""
+        # Here: what is stored is described without events, and they are a tenth of what `campaign list` imports.
+        from eqfuzz.events.campaign import CampaignBlocked, EpochCommitted, ItemEnded, ItemStarted, WorkerLost
+        from eqfuzz.events.run import FindingReported, ForkServerRestarted, SeedDone
+
         with self._lock:
             match event:
                 case ItemStarted(index=index, seed=seed):

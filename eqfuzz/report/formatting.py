@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eqfuzz.program.release import Release
 
+_BLOCKS = "▁▂▃▄▅▆▇█"
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if code != 10}
 
 
@@ -30,6 +31,15 @@ def duration(seconds: float) -> str:
 def rate(cells: int, seconds: float) -> str:
     """Compiled cells per minute of wall time; ``-`` before any time has passed."""
     return f"{60 * cells / seconds:,.0f} cells/min" if seconds > 0 else "- cells/min"
+
+
+def sparkline(values: Sequence[float], width: int = 24) -> str:
+    """``values`` as bars of eight heights from 0, at most ``width`` of them: the last value of each stretch."""
+    if not values or max(values) <= 0:
+        return ""
+    step = max(1, -(-len(values) // width))
+    sampled = [values[min(i + step, len(values)) - 1] for i in range(0, len(values), step)]
+    return "".join(_BLOCKS[min(int(v / max(sampled) * len(_BLOCKS)), len(_BLOCKS) - 1)] for v in sampled)
 
 
 def value(scalar: Any) -> str:

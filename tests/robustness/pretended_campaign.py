@@ -260,7 +260,7 @@ def main() -> None:
     )
     if arguments.patience is not None:
         campaign.RECHECK_SECONDS = retries.MOST_SECONDS = arguments.patience
-        database._BUSY_SECONDS = arguments.patience
+        database.BUSY_SECONDS = arguments.patience
     if arguments.deaths is None:
         causes: list[str] = []
         figures = pretended.run(causes=causes).metrics.figures()

@@ -17,10 +17,11 @@ import psycopg
 import pytest
 
 from eqfuzz.campaign.store.database import Database
+from eqfuzz.campaign.store.errors import StoreError
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import EpochResult, Item, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
-from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.campaign.store.store import Store
 from eqfuzz.run.processes.process_tree import children_of
 from tests.robustness.campaigns import (
     PRETENDED,
@@ -173,7 +174,7 @@ def test_four_processes_lease_every_item_of_two_campaigns_once(
         assert server.log().count("deadlock detected") == before
         assert min(len(done) for done, _ in results) > 0
         for campaign in campaigns:
-            assert store.items.state_counts(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
+            assert store.state_counts(campaign) == {"open": 0, "claimed": 0, "done": claims // 2}
             assert len(store.findings(campaign)) == 20
             assert {finding.epoch for finding in store.findings(campaign)} <= {1, 2, 3}
 
@@ -204,7 +205,7 @@ def test_two_processes_share_a_campaign_and_its_budget(
     with Store.open(url, tmp_path / "store") as store:
         assert not logging.getLogger("psycopg").isEnabledFor(logging.WARNING), "the store logs its errors"
         figures = store.curve(1)[-1]
-        done = sum(outcome.cells for _, outcome in store.items.results_after(1, 0))
+        done = sum(outcome.cells for _, outcome in store.results_after(1, 0))
     assert figures["cells"] <= done < CELLS + 60, "the budget is for both together"
 
 

@@ -56,7 +56,7 @@ class EpochScheduler:
     def _reloaded_figures(self) -> tuple[list[Json], list[Outcome], list[StoredFinding]]:
         """The curve, the outcomes of items of epochs that are not committed yet, and the findings, from the store."""
         store, campaign = self._store, self._campaign.id
-        results = self._retry(store.items.results_after, campaign, self._state.committed)
+        results = self._retry(store.results_after, campaign, self._state.committed)
         self._pending = {(item.epoch, item.number): (item, outcome) for item, outcome in results}
         findings = self._retry(store.findings, campaign)
         return self._retry(store.curve, campaign), [outcome for _, outcome in results], findings

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.plan import SearchSpace, plan_epoch
 from eqfuzz.campaign.feedback.bandit import Bandit
-from eqfuzz.campaign.feedback.novelty import ReachedFeatures, Yield, arm_results, corpus_entries
+from eqfuzz.campaign.feedback.novelty import ReachedFeatures, add_results, arm_results, reached_by
 from eqfuzz.campaign.metrics import next_point
 from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory
 from eqfuzz.campaign.store.outcome import Outcome, Symptom
@@ -54,13 +54,11 @@ class CampaignState:
         campaign = store.campaign(name)
         assert campaign is not None
         until = campaign.committed
-        findings = store.findings(campaign.id)
-        buckets = {finding.bucket for finding in findings if finding.epoch <= until and not finding.issue}
         curve = store.curve(campaign.id)
         return cls(
             planned=campaign.planned,
             committed=until,
-            reached=ReachedFeatures(store.features(campaign.id), store.lines(campaign.id), buckets),
+            reached=reached_by(store, campaign),
             bandit=Bandit(store.arms(campaign.id)),
             corpus=store.corpus(campaign.id),
             draws=Counter(store.items.draw_counts(campaign.id)),
@@ -101,7 +99,7 @@ class CampaignState:
         """
         epoch = self.committed + 1
         outcomes = [outcome for _, outcome in results]
-        yields, added = self._add_results(self.reached, results, configuration.feedback.cost)
+        yields, added = add_results(self.reached, self.corpus, results, configuration.feedback.cost)
         features = {
             feature: one.item.number for one in yields for reached in one.features.values() for feature in reached
         }
@@ -137,24 +135,8 @@ class CampaignState:
     ) -> tuple[ReachedFeatures, list[CorpusEntry]]:
         """What is reached with ``results`` of epochs that are not committed, and the corpus with them."""
         reached = self.reached.copy()
-        _, added = self._add_results(reached, results, cost_unit)
+        _, added = add_results(reached, self.corpus, results, cost_unit)
         return reached, [*self.corpus, *added]
-
-    def _add_results(
-        self, reached: ReachedFeatures, results: Iterable[tuple[Item, Outcome]], cost_unit: str
-    ) -> tuple[list[Yield], list[CorpusEntry]]:
-        """Add ``results`` to ``reached``; returns what each yields, and their entries that are not in the corpus."""
-        in_corpus = {entry.program for entry in self.corpus}
-        yields: list[Yield] = []
-        added: list[CorpusEntry] = []
-        for item, outcome in results:
-            one = reached.add_outcome(item, outcome, cost_unit)
-            yields.append(one)
-            for entry in corpus_entries(one, outcome):
-                if entry.program not in in_corpus:
-                    in_corpus.add(entry.program)
-                    added.append(entry)
-        return yields, added
 
     def rewards_per_cost(self) -> dict[str, dict[str, float]]:
         """Reward per average cost of each arm, by dimension."""

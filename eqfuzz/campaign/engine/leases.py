@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Sequence
 
-from eqfuzz.campaign.store.items import Items
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
+from eqfuzz.campaign.store.store import Store
 from eqfuzz.campaign.worker_id import has_ended, worker_id
 
 HEARTBEAT_SECONDS = 10.0
@@ -25,9 +25,9 @@ class Leases:
     Creating it announces the worker to ``campaign`` and releases the leases of workers that have ended.
     """
 
-    def __init__(self, items: Items, campaign: int, retry: StoreRetrier) -> None:
+    def __init__(self, store: Store, campaign: int, retry: StoreRetrier) -> None:
         self.worker = worker_id()
-        self._items = items
+        self._items = store.items
         self._campaign = campaign
         self._retry = retry
         self._acquiring = threading.Lock()
@@ -35,9 +35,9 @@ class Leases:
         # Before anything is acquired: leases of a worker without any heartbeat never expire.
         self._send_heartbeat()
         self._release_expired()
-        for worker in retry(items.workers, campaign):
+        for worker in retry(store.workers, campaign):
             if has_ended(worker):
-                retry(items.release_worker, worker)
+                retry(self._items.release_worker, worker)
 
     def acquire(self) -> Lease | None:
         """A lease on the next item; None where there is none.

@@ -22,11 +22,11 @@ from eqfuzz.campaign.engine.plan import NothingToDo, SearchSpace
 from eqfuzz.campaign.executors.item_runner import ItemInterrupted, ItemResult, WorkOrder
 from eqfuzz.campaign.executors.local import Executor, ExecutorLost
 from eqfuzz.campaign.sources.files import CampaignEnding
-from eqfuzz.campaign.store.database import file_error
+from eqfuzz.campaign.store.errors import StoreError, file_error
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Campaign, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
-from eqfuzz.campaign.store.store import Store, StoreError
+from eqfuzz.campaign.store.store import Store
 from eqfuzz.errors import UsageError, error_line
 from eqfuzz.events.campaign import (
     CampaignBlocked,
@@ -112,7 +112,7 @@ class CampaignLoop:
         self._retry = StoreRetrier(self._report_unavailable, self._stop)
         self._budget = BudgetMonitor(configuration.budget, self.metrics, invocation.llm_source)
         campaign = self._open_campaign()
-        self._leases = Leases(invocation.store.items, campaign.id, self._retry)
+        self._leases = Leases(invocation.store, campaign.id, self._retry)
         self._epochs = EpochScheduler(
             campaign,
             configuration,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from eqfuzz.campaign.store.outcome import Outcome
-from eqfuzz.campaign.store.records import CorpusEntry, Item
+from eqfuzz.campaign.store.reader import StoreReader
+from eqfuzz.campaign.store.records import Campaign, CorpusEntry, Item
 
 BUCKET_REWARD = 20
 """Reward of the first finding of a bucket, in new features."""
@@ -77,6 +78,33 @@ class ReachedFeatures:
 
     def line_count(self) -> int:
         return sum(bits.bit_count() for bits in self.lines.values())
+
+
+def reached_by(store: StoreReader, campaign: Campaign) -> ReachedFeatures:
+    """What the committed epochs of the campaign have reached. Raises StoreError."""
+    findings = store.findings(campaign.id)
+    buckets = {finding.bucket for finding in findings if finding.epoch <= campaign.committed and not finding.issue}
+    return ReachedFeatures(store.features(campaign.id), store.lines(campaign.id), buckets)
+
+
+def add_results(
+    reached: ReachedFeatures,
+    corpus: Iterable[CorpusEntry],
+    results: Iterable[tuple[Item, Outcome]],
+    cost_unit: str,
+) -> tuple[list[Yield], list[CorpusEntry]]:
+    """Add ``results`` to ``reached``; returns what each yields, and their entries that are not in ``corpus``."""
+    in_corpus = {entry.program for entry in corpus}
+    yields: list[Yield] = []
+    added: list[CorpusEntry] = []
+    for item, outcome in results:
+        one = reached.add_outcome(item, outcome, cost_unit)
+        yields.append(one)
+        for entry in corpus_entries(one, outcome):
+            if entry.program not in in_corpus:
+                in_corpus.add(entry.program)
+                added.append(entry)
+    return yields, added
 
 
 class ArmResult(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any, Self
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.disk_space import DISK_FULL, has_space
 from eqfuzz.campaign.sources.files import CampaignEnding, DrawHistory, SeedText
-from eqfuzz.campaign.store.database import StoreUnavailable, file_error
+from eqfuzz.campaign.store.errors import StoreUnavailable, file_error
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import SourceUnavailable
 from eqfuzz.events.event import Handler

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,9 @@ from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-DISK_FULL = "disk full"
-LOCKED = "database locked"
-GONE = "database gone"
+from eqfuzz.campaign.store.errors import DISK_FULL, GONE, LOCKED, StoreError, StoreUnavailable, sqlite_error
+from eqfuzz.campaign.store.sqlite_file import BUSY_SECONDS
 
-_BUSY_SECONDS = 5.0
 _PATIENCE_WITH_SERVERS = {
     "connect_timeout": 5,
     # A machine that vanishes says nothing, and the kernel would wait two hours for it.
@@ -32,29 +29,16 @@ _PATIENCE_WITH_SERVERS = {
 _MIGRATING = 0x65716675  # the key of PostgreSQL's advisory lock; any number that no other program takes
 
 
-class StoreError(Exception):
-    """The store cannot be used; ``str()`` is one line."""
-
-
-class StoreUnavailable(StoreError):
-    """The store cannot be used just now, for a ``cause`` that may pass: ``disk full``, ``database locked`` or
-    ``database gone``. Nothing was changed."""
-
-    def __init__(self, cause: str, detail: str) -> None:
-        super().__init__(detail)
-        self.cause = cause
-
-
 class Database:
     """SQLite (in WAL) or PostgreSQL, by URL. Every transaction is whole or not at all."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | sa.URL) -> None:
         """Raises StoreError for a URL that cannot be used; the tables are made or brought up to date."""
         try:
             parsed = sa.make_url(url)
         except ArgumentError:
             raise StoreError(
-                f"--db: not the URL of a database (sqlite:///FILE, postgresql://…): {_hidden(url)}"
+                f"--db: not the URL of a database (sqlite:///FILE, postgresql://…): {_hidden(str(url))}"
             ) from None
         if parsed.drivername == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
@@ -65,7 +49,7 @@ class Database:
         self.is_sqlite = kind == "sqlite"
         if self.is_sqlite and not parsed.database:
             raise StoreError("--db: sqlite needs a file: sqlite:///FILE")
-        connect = {"timeout": _BUSY_SECONDS} if self.is_sqlite else _PATIENCE_WITH_SERVERS
+        connect = {"timeout": BUSY_SECONDS} if self.is_sqlite else _PATIENCE_WITH_SERVERS
         # After an error it also logs warnings to stderr.
         logging.getLogger("psycopg").setLevel(logging.ERROR)
         try:
@@ -86,6 +70,11 @@ class Database:
         """A transaction that changes nothing. Raises StoreError."""
         with self._store_errors(), self.engine.begin() as connection:
             yield connection
+
+    def rows(self, query: str, **values: Any) -> list[Mapping[str, Any]]:
+        """The rows that a query gives for its ``:names``, in a transaction of its own. Raises StoreError."""
+        with self.reading() as connection:
+            return [dict(row._mapping) for row in connection.execute(sa.text(query), values)]
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -148,28 +137,18 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-_PASSING_SQLITE = {
-    sqlite3.SQLITE_FULL: DISK_FULL,
-    sqlite3.SQLITE_BUSY: LOCKED,
-    sqlite3.SQLITE_LOCKED: LOCKED,
-}
-_FULL_WHEN = re.compile(r"disk I/O error|unable to open database file|No space left on device", re.IGNORECASE)
 _TRANSIENT_STATES = ("08", "53", "57", "40", "55P03")
 """Classes of SQLSTATE that pass: connection, resources, operator's intervention, rolled back for another, lock held."""
 
 
 def _in_words(error: SQLAlchemyError, place: str) -> StoreError:
-    text = str(getattr(error, "orig", None) or error)
+    original = getattr(error, "orig", None)
+    text = str(original or error)
     line = f"{place}: {text.splitlines()[0] if text else type(error).__name__}"
     if not isinstance(error, DBAPIError):
         return StoreError(line)
-    original = error.orig
-    code = getattr(original, "sqlite_errorcode", None)
-    if isinstance(code, int):
-        cause = _PASSING_SQLITE.get(code & 0xFF)
-        if cause is None and _FULL_WHEN.search(text):
-            cause = DISK_FULL  # a full disk also keeps SQLite from growing the index of its log
-        return StoreError(line) if cause is None else StoreUnavailable(cause, line)
+    if isinstance(original, sqlite3.Error):
+        return sqlite_error(original, place)
     state = getattr(original, "sqlstate", None)
     if state is None:  # there was no answer: no connection, or it broke
         return StoreUnavailable(GONE, line)
@@ -178,13 +157,6 @@ def _in_words(error: SQLAlchemyError, place: str) -> StoreError:
     if state.startswith(("40", "55P03")):
         return StoreUnavailable(LOCKED, line)
     return StoreUnavailable(GONE, line) if state.startswith(_TRANSIENT_STATES) else StoreError(line)
-
-
-def file_error(error: OSError, path: Path) -> StoreError:
-    """The same for a file beside the database."""
-    line = f"{path}: {error.strerror}"
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return StoreUnavailable(DISK_FULL, line) if full else StoreError(line)
 
 
 def _hidden(url: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from eqfuzz.atomic_file import write_atomically
-from eqfuzz.campaign.store.database import StoreError, file_error
+from eqfuzz.campaign.store.errors import StoreError, file_error
 
 _DIGEST_BYTES = 16
 

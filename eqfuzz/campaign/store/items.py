@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,9 +11,8 @@ from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.epochs import epochs, set_planned
 from eqfuzz.campaign.store.outcome import Outcome, Symptom
-from eqfuzz.campaign.store.records import Item, ItemOptions, Lease, StoredFinding
-
-OPEN, CLAIMED, DONE = "open", "claimed", "done"
+from eqfuzz.campaign.store.reader import CLAIMED, DONE, OPEN, item_of
+from eqfuzz.campaign.store.records import Item, Lease, StoredFinding
 
 
 class Items:
@@ -68,7 +66,7 @@ class Items:
             attempt = row.attempt + 1
             taken = {"state": CLAIMED, "worker": worker, "attempt": attempt}
             connection.execute(cases.update().where(cases.c.id == row.id).values(**taken))
-        return Lease(row.id, _item(row), worker, attempt)
+        return Lease(row.id, item_of(dict(row._mapping)), worker, attempt)
 
     def release_worker(self, worker: str) -> int:
         """Release all leases of ``worker``, which do not count as attempts; returns their number."""
@@ -106,13 +104,6 @@ class Items:
             connection.execute(workers.delete().where(workers.c.name.in_(silent)))
         return number
 
-    def workers(self, campaign: int) -> list[str]:
-        """The workers with leases."""
-        cases = schema.cases
-        held = sa.select(cases.c.worker).where(cases.c.campaign == campaign, cases.c.state == CLAIMED).distinct()
-        with self._database.reading() as connection:
-            return sorted(connection.scalars(held))
-
     def complete(self, lease: Lease, outcome: Outcome, findings: Sequence[StoredFinding], now: float) -> bool:
         """Store the result of a leased item. False, and nothing is stored, where the lease has expired.
 
@@ -147,16 +138,7 @@ class Items:
             rows = connection.execute(chosen).all()
         if not rows or any(row.state != DONE for row in rows):
             return None
-        return [(_item(row), Outcome.model_validate(row.outcome)) for row in rows]
-
-    def results_after(self, campaign: int, epoch: int) -> list[tuple[Item, Outcome]]:
-        """The completed items of epochs later than ``epoch`` in order, with their outcomes."""
-        cases = schema.cases
-        where = (cases.c.campaign == campaign, cases.c.epoch > epoch, cases.c.state == DONE)
-        chosen = sa.select(cases).where(*where).order_by(cases.c.epoch, cases.c.number)
-        with self._database.reading() as connection:
-            rows = connection.execute(chosen).all()
-        return [(_item(row), Outcome.model_validate(row.outcome)) for row in rows]
+        return [(item_of(dict(row._mapping)), Outcome.model_validate(row.outcome)) for row in rows]
 
     def draw_counts(self, campaign: int) -> dict[str, int]:
         """How often each seed was planned, by its name."""
@@ -184,18 +166,6 @@ class Items:
                 if symptoms:
                     by_digest.setdefault(digest, set()).update(map(tuple, symptoms))
         return by_digest
-
-    def state_counts(self, campaign: int) -> dict[str, int]:
-        """Number of items that are ``open``, ``claimed`` (leased) and ``done``."""
-        cases = schema.cases
-        counted = sa.select(cases.c.state, sa.func.count()).where(cases.c.campaign == campaign).group_by(cases.c.state)
-        with self._database.reading() as connection:
-            counts = {row[0]: row[1] for row in connection.execute(counted)}
-        return {state: counts.get(state, 0) for state in (OPEN, CLAIMED, DONE)}
-
-
-def _item(row: Any) -> Item:
-    return Item(row.epoch, row.number, row.program, row.name, row.arms, ItemOptions.from_json(row.options))
 
 
 def _release(connection: sa.Connection, worker: str, but: Collection[int] = ()) -> int:

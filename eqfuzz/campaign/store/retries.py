@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from eqfuzz.campaign.store.database import StoreError, StoreUnavailable
+from eqfuzz.campaign.store.errors import StoreError, StoreUnavailable
 
 FIRST_SECONDS = 0.1
 MOST_SECONDS = 10.0

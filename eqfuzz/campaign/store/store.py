@@ -12,39 +12,38 @@ from typing import Any, Self
 import sqlalchemy as sa
 
 from eqfuzz.campaign.store import schema
-from eqfuzz.campaign.store.database import Database, StoreError, StoreUnavailable
+from eqfuzz.campaign.store.database import Database
 from eqfuzz.campaign.store.epochs import epochs, set_committed
+from eqfuzz.campaign.store.errors import StoreError
 from eqfuzz.campaign.store.files import ProgramFiles
-from eqfuzz.campaign.store.items import DONE, Items
+from eqfuzz.campaign.store.items import Items
+from eqfuzz.campaign.store.reader import DONE, StoreReader
 from eqfuzz.campaign.store.records import (
-    Arm,
     Campaign,
     CorpusEntry,
     EpochResult,
     Json,
-    StoredFinding,
 )
-
-__all__ = ["Store", "StoreError", "StoreUnavailable"]
 
 _CHUNK = 500
 """Rows in one statement: SQLite has a limit of 32,766 values."""
 
 
-class Store:
+class Store(StoreReader):
     """A store of campaigns; any number of processes and threads may use it at once.
 
     Every method is one transaction. All raise StoreError, and StoreUnavailable where a retry may help.
     """
 
     def __init__(self, database: Database, files: ProgramFiles) -> None:
+        super().__init__(database)
         self._database = database
         self._files = files
         self.items = Items(database)
         self._shared: set[str] = set()
 
     @classmethod
-    def open(cls, url: str, folder: Path) -> Store:
+    def open(cls, url: str | sa.URL, folder: Path) -> Store:
         """The store in the database at ``url`` with its files below ``folder``; created if missing."""
         return cls(Database(url), ProgramFiles(folder))
 
@@ -58,11 +57,6 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
-
-    @property
-    def place(self) -> str:
-        """URL of the database, without the password."""
-        return self._database.place
 
     # Programs
 
@@ -102,17 +96,6 @@ class Store:
         assert campaign is not None
         return campaign
 
-    def campaign(self, name: str) -> Campaign | None:
-        with self._database.reading() as connection:
-            row = connection.execute(sa.select(schema.campaigns).where(schema.campaigns.c.name == name)).one_or_none()
-        return None if row is None else _campaign(row)
-
-    def campaigns(self) -> list[Campaign]:
-        """All, the oldest first."""
-        with self._database.reading() as connection:
-            rows = connection.execute(sa.select(schema.campaigns).order_by(schema.campaigns.c.id)).all()
-        return [_campaign(row) for row in rows]
-
     # Learnt state
 
     def commit_epoch(self, campaign: int, epoch: int, result: EpochResult) -> bool:
@@ -137,55 +120,11 @@ class Store:
             set_committed(connection, campaign, epoch)
         return True
 
-    def features(self, campaign: int) -> set[int]:
-        column = schema.features.c
-        with self._database.reading() as connection:
-            return set(connection.scalars(sa.select(column.feature).where(column.campaign == campaign)))
-
-    def arms(self, campaign: int) -> list[Arm]:
-        """In order of dimension and name."""
-        table = schema.arms
-        chosen = sa.select(table).where(table.c.campaign == campaign).order_by(table.c.dimension, table.c.name)
-        with self._database.reading() as connection:
-            return [Arm(r.dimension, r.name, r.reward, r.cost, r.pulls) for r in connection.execute(chosen)]
-
-    def corpus(self, campaign: int) -> list[CorpusEntry]:
-        """In order of insertion."""
-        table = schema.corpus
-        chosen = sa.select(table).where(table.c.campaign == campaign).order_by(table.c.position)
-        with self._database.reading() as connection:
-            rows = connection.execute(chosen).all()
-        return [
-            CorpusEntry(r.program, r.name, r.parent, r.arms, tuple(r.rules), frozenset(r.features), r.cost)
-            for r in rows
-        ]
-
     def replace_corpus(self, campaign: int, entries: Sequence[CorpusEntry]) -> None:
         """Replace the corpus by ``entries``."""
         with self._database.writing() as connection:
             connection.execute(schema.corpus.delete().where(schema.corpus.c.campaign == campaign))
             self._add_entries(connection, campaign, entries)
-
-    def lines(self, campaign: int) -> dict[str, bytes]:
-        """Bitmaps of executed lines (bit n is line n, the least first) by file."""
-        with self._database.reading() as connection:
-            return _lines(connection, campaign)
-
-    def curve(self, campaign: int) -> list[Json]:
-        """One point per committed epoch."""
-        table = schema.curve
-        chosen = sa.select(table.c.point).where(table.c.campaign == campaign).order_by(table.c.epoch)
-        with self._database.reading() as connection:
-            return list(connection.scalars(chosen))
-
-    def findings(self, campaign: int) -> list[StoredFinding]:
-        """In order of their first epoch and id."""
-        table = schema.findings
-        chosen = sa.select(table).where(table.c.campaign == campaign).order_by(table.c.epoch, table.c.id)
-        with self._database.reading() as connection:
-            rows = connection.execute(chosen).all()
-        names = [field.name for field in dataclasses.fields(StoredFinding)]
-        return [StoredFinding(**{name: row._mapping[name] for name in names}) for row in rows]
 
     # Checks
 
@@ -249,12 +188,6 @@ def _lines(connection: sa.Connection, campaign: int) -> dict[str, bytes]:
     table = schema.lines
     rows = connection.execute(sa.select(table.c.file, table.c.bitmap).where(table.c.campaign == campaign))
     return {row.file: row.bitmap for row in rows}
-
-
-def _campaign(row: sa.Row[Any]) -> Campaign:
-    columns = dict(row._mapping)
-    committed = columns.pop("settled")
-    return Campaign(**columns, committed=committed)
 
 
 def _chunks(rows: list[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:

@@ -18,6 +18,8 @@ from eqfuzz.cli.options.values import BadOption
 from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
+    from eqfuzz.campaign.invocation import InvocationOptions
+    from eqfuzz.campaign.store.reader import StoreReader
     from eqfuzz.campaign.store.store import Store
 
 
@@ -30,7 +32,7 @@ def list_campaigns(out: CampaignsFolder = OUT, db: Database = "", format: LinesF
     from eqfuzz.report.campaign.listing import print_campaigns
     from eqfuzz.report.terminal import make_console
 
-    with _open_store(out, db) as store:
+    with _open_reader(out, db) as store:
         campaigns = [description(store, campaign) for campaign in store.campaigns()]
     if format is OutputFormat.JSON:
         for campaign in campaigns:
@@ -58,10 +60,13 @@ def show(
     from eqfuzz.report.campaign.listing import print_campaign
     from eqfuzz.report.terminal import make_console
 
-    with _open_store(out, db) as store:
+    with _open_reader(out, db) as store:
         row = campaign_named(store, name)
         campaign, curve = description(store, row), store.curve(row.id)
-        problems = store.problems(row.id) if check else []
+    problems: list[str] = []
+    if check:
+        with _open_store(out, db) as store:
+            problems = store.problems(row.id)
     if format is OutputFormat.JSON:
         print(json.dumps({**campaign, "curve": curve, **({"problems": problems} if check else {})}))
     else:
@@ -106,7 +111,7 @@ def minimise(
 
     with _open_store(out, db) as store:
         campaign = campaign_named(store, name)
-        running = [worker for worker in store.items.workers(campaign.id) if not has_ended(worker)]
+        running = [worker for worker in store.workers(campaign.id) if not has_ended(worker)]
         if running:
             raise UsageError(f"campaign {name!r} is running ({running[0]}): stop it first")
         shrunk = shrink_corpus(store, campaign)
@@ -122,7 +127,7 @@ def minimise(
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
     """Raises UsageError for a StoreError inside the block."""
-    from eqfuzz.campaign.store.store import StoreError
+    from eqfuzz.campaign.store.errors import StoreError
 
     try:
         yield
@@ -133,9 +138,25 @@ def store_errors() -> Iterator[None]:
 @contextlib.contextmanager
 def _open_store(out: Path, db: str) -> Iterator[Store]:
     """The existing store. Raises UsageError for what goes wrong with it, or in using it."""
-    from eqfuzz.campaign.invocation import STORE_FILE, InvocationOptions, open_store
+    from eqfuzz.campaign.invocation import open_store
+
+    with store_errors(), open_store(_existing(out, db)) as store:
+        yield store
+
+
+@contextlib.contextmanager
+def _open_reader(out: Path, db: str) -> Iterator[StoreReader]:
+    """The same, only to be read."""
+    from eqfuzz.campaign.invocation import open_reader
+
+    with store_errors(), open_reader(_existing(out, db)) as reader:
+        yield reader
+
+
+def _existing(out: Path, db: str) -> InvocationOptions:
+    """The options of a store that exists already. Raises BadOption."""
+    from eqfuzz.campaign.invocation import STORE_FILE, InvocationOptions
 
     if not db and not (out / STORE_FILE).is_file():
         raise BadOption("--out", f"no campaigns in {out} ({STORE_FILE} is not there)")
-    with store_errors(), open_store(InvocationOptions(name="", out=out, url=db)) as store:
-        yield store
+    return InvocationOptions(name="", out=out, url=db)

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.report.campaign.screen import sparkline
-from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.formatting import count, duration, named_versions, printable, sparkline
 from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.report.verdict_texts import style_of
 

@@ -25,13 +25,12 @@ from eqfuzz.events.campaign import (
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, SeedInvalid
 from eqfuzz.events.self_check import SelfCheckStep
-from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.formatting import count, duration, named_versions, printable, sparkline
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
 from eqfuzz.report.verdict_texts import in_parentheses, style_of
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
 ARMS_SHOWN = 6
 RUNNING_SHOWN = 4
 CRASHES = ("hang", "process-crash", "out-of-memory", "compiler-crash")
@@ -287,15 +286,6 @@ _WHY = {
     "model": "its model",
     "error": "an error",
 }
-
-
-def sparkline(values: Sequence[float], width: int = 24) -> str:
-    """``values`` as bars of eight heights from 0, at most ``width`` of them: the last value of each stretch."""
-    if not values or max(values) <= 0:
-        return ""
-    step = max(1, -(-len(values) // width))
-    sampled = [values[min(i + step, len(values)) - 1] for i in range(0, len(values), step)]
-    return "".join(_BLOCKS[min(int(v / max(sampled) * len(_BLOCKS)), len(_BLOCKS) - 1)] for v in sampled)
 
 
 def _rewards(rewards: Mapping[str, Mapping[str, float]]) -> Table:

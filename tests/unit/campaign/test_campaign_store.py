@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from eqfuzz.campaign.store import schema
 from eqfuzz.campaign.store.database import Database
+from eqfuzz.campaign.store.errors import StoreError, StoreUnavailable
 from eqfuzz.campaign.store.outcome import Outcome
 from eqfuzz.campaign.store.records import Arm, CorpusEntry, EpochResult, Item, ItemOptions, Lease, StoredFinding
 from eqfuzz.campaign.store.retries import StoreRetrier
-from eqfuzz.campaign.store.store import Store, StoreError, StoreUnavailable
+from eqfuzz.campaign.store.store import Store
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_items_are_leased_once_and_in_order(store: Store) -> None:
     claims = [leased(store, campaign) for _ in planned]
     assert [lease.item for lease in claims] == planned
     assert store.items.lease(campaign, "h/2/2") is None
-    assert store.items.state_counts(campaign) == {"open": 0, "claimed": 3, "done": 0}
+    assert store.state_counts(campaign) == {"open": 0, "claimed": 3, "done": 0}
 
 
 def test_an_epoch_is_added_once(store: Store) -> None:
@@ -78,7 +79,7 @@ def test_an_epoch_is_added_once(store: Store) -> None:
     assert store.items.add_epoch(campaign, 1, items(store, 1))
     assert not store.items.add_epoch(campaign, 1, items(store, 1))
     assert not store.items.add_epoch(campaign, 3, items(store, 3))
-    assert store.items.state_counts(campaign)["open"] == 3
+    assert store.state_counts(campaign)["open"] == 3
 
 
 def test_threads_never_lease_the_same_item(store: Store) -> None:
@@ -109,7 +110,7 @@ def test_completed_item_is_stored_with_its_findings(store: Store) -> None:
     assert store.items.complete(lease, outcome, [finding("b"), finding("a")], 3.0)
     assert store.items.complete(lease, outcome, [finding("c")], 4.0), "it is done: the answer may have been lost"
     assert store.items.results_of_epoch(campaign, 1) == [(lease.item, outcome)]
-    assert store.items.results_after(campaign, 0) == [(lease.item, outcome)]
+    assert store.results_after(campaign, 0) == [(lease.item, outcome)]
     assert [stored.id for stored in store.findings(campaign)] == ["a", "b"]
 
 
@@ -157,7 +158,7 @@ def test_released_lease_does_not_count_as_attempt(store: Store) -> None:
     campaign = open_campaign(store)
     store.items.add_epoch(campaign, 1, items(store, 1, 1))
     lease = leased(store, campaign, "h/1/1")
-    assert store.items.workers(campaign) == ["h/1/1"]
+    assert store.workers(campaign) == ["h/1/1"]
     assert store.items.release_worker("h/1/1") == 1
     assert not store.items.complete(lease, Outcome(state="done"), [], 1.0), "the lease was released"
     assert leased(store, campaign, "h/2/1").attempt == 1
@@ -260,7 +261,7 @@ def test_problems_are_listed(store: Store) -> None:
 
 
 def test_locked_database_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eqfuzz.campaign.store.database._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("eqfuzz.campaign.store.database.BUSY_SECONDS", 0.05)
     with Store.open(f"sqlite:///{tmp_path}/c.db", tmp_path / "s") as store:
         campaign = open_campaign(store)
         store.items.add_epoch(campaign, 1, items(store, 1, 1))
