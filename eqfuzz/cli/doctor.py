@@ -50,10 +50,11 @@ def doctor() -> None:
 
     Exit codes: 0 everything required is there, 2 something required is missing.
     """
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from eqfuzz.report.terminal import make_console
+
+    console = make_console()
     missing: list[str] = []
     for check in checks():
         style = {OK: "green", MISSING: "bold red"}.get(check.state, "yellow")

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from eqfuzz.program.parsing import parse
 
 SECONDS = 60.0
@@ -63,6 +61,8 @@ class Release:
 
         A nightly, a release candidate and a build from source count as the release that they lead to.
         """
+        from packaging.specifiers import SpecifierSet  # here: most verbs that name a release compare none
+
         numbers = _NUMBERS.match(self.release)
         return SpecifierSet(specifier).contains(numbers[0]) if numbers is not None else False
 
@@ -79,6 +79,8 @@ class Release:
 
 def checked_range(specifier: str) -> str:
     """Validate a range for ``Release.fits``; returns it. Raises ValueError, in one line."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         SpecifierSet(specifier)
     except InvalidSpecifier:

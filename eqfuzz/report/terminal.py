@@ -13,5 +13,5 @@ class _Console(Console):
 
 
 def make_console() -> Console:
-    """The console on stdout; colours, width and NO_COLOR as rich detects them."""
-    return _Console(highlight=False)
+    """The console on stdout; colours, width and NO_COLOR as rich detects them, and every text as it is."""
+    return _Console(highlight=False, markup=False, emoji=False)

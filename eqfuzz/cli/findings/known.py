@@ -86,16 +86,16 @@ def list_issues(file: IssueFile = None) -> None:
 
     Exit codes: 0 listed, 2 a list that cannot be read.
     """
-    from rich.console import Console
     from rich.text import Text
 
+    from eqfuzz.report.terminal import make_console
     from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_issues
 
     try:
         issues = read_known_issues(known_issue_files([file] if file is not None else []))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    console = Console(highlight=False)
+    console = make_console()
     today = datetime.date.today()
     for issue in issues:
         until = f"  until {issue.expires}" if issue.expires else ""

@@ -5,12 +5,17 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import json
+from typing import TYPE_CHECKING, Any
 
 from eqfuzz.cli.options.common import LinesFormat, OutputFormat
 from eqfuzz.cli.options.generating import OperatorPattern, OperatorsFrom
 from eqfuzz.cli.options.model import PartPattern
 from eqfuzz.cli.options.values import BadOption
 from eqfuzz.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 def ops(
@@ -21,12 +26,9 @@ def ops(
     Exit codes: 0 listed, 2 no such operator, or a file with operators that cannot be used.
     """
     from eqfuzz.generate.dag.catalogue.listing import listed, matching
-    from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
 
     try:
-        entries = matching(listed(operators_from or []), pattern)
-    except InvalidOperators as error:
-        raise BadOption("--operators-from", str(error)) from None
+        entries = matching(_listed_with(operators_from) if operators_from else listed(), pattern)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if format is OutputFormat.JSON:
@@ -37,6 +39,17 @@ def ops(
     from eqfuzz.report.terminal import make_console
 
     print_operators(make_console(), entries)
+
+
+def _listed_with(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """The operators with those of ``files``. Raises BadOption."""
+    from eqfuzz.generate.dag.catalogue.listing import listed
+    from eqfuzz.generate.dag.catalogue.operator import InvalidOperators
+
+    try:
+        return listed(files)
+    except InvalidOperators as error:
+        raise BadOption("--operators-from", str(error)) from None
 
 
 def templates() -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib.metadata
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from eqfuzz.program.derived import derived
 from eqfuzz.program.parsing import parse
 from eqfuzz.torch_internals.source_tree import GRAPH_PASSES, LOWERINGS, TEMPLATES, TRACKERS, torch_folder
 
@@ -87,6 +87,8 @@ class CompilerPart:
 
     def for_prompt(self) -> dict[str, str]:
         """The variables of a prompt that shows it."""
+        import importlib.metadata  # here: listings do without
+
         return {
             "kind": {
                 PartKind.PASS: "the graph pass",
@@ -136,17 +138,23 @@ _OF_OTHER_MACHINES = ("comm", "fsdp", "ddp", "micro_pipeline", "bucketing", "ove
 def parts() -> dict[str, CompilerPart]:
     """All parts of the installed torch by name, in the order of files and lines."""
     torch = torch_folder()
-    every: dict[str, CompilerPart] = {}
-    for path in sorted((torch / GRAPH_PASSES).glob("*.py")):
-        if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES):
-            every |= {part.name: part for part in _passes(path)}
-    for path in (torch / LOWERINGS, *sorted((torch / TEMPLATES).glob("*.py"))):
-        if path.is_file():
-            every |= {part.name: part for part in _lowerings(path)}
-    for path in sorted((torch / TRACKERS).glob("*.py")):
-        if path.stem not in ("__init__", "base", "lazy"):
-            every |= {part.name: part for part in _trackers(path)}
-    return every
+    passes = [
+        path
+        for path in sorted((torch / GRAPH_PASSES).glob("*.py"))
+        if path.stem not in _LEFT_OUT_MODULES and not any(word in path.stem for word in _OF_OTHER_MACHINES)
+    ]
+    lowerings = [path for path in (torch / LOWERINGS, *sorted((torch / TEMPLATES).glob("*.py"))) if path.is_file()]
+    trackers = [
+        path for path in sorted((torch / TRACKERS).glob("*.py")) if path.stem not in ("__init__", "base", "lazy")
+    ]
+
+    def derive() -> list[dict[str, Any]]:
+        read = ((_passes, passes), (_lowerings, lowerings), (_trackers, trackers))
+        every = {part.name: part for parts_in, paths in read for path in paths for part in parts_in(path)}
+        return [part.to_json() for part in every.values()]
+
+    sources = [Path(__file__), *passes, *lowerings, *trackers]
+    return {part["name"]: CompilerPart.from_json(part) for part in derived("compiler-parts", sources, derive)}
 
 
 def _passes(path: Path) -> Iterator[CompilerPart]:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.generate.dag.catalogue.listing import dtypes_in_words, ranks_in_words
 from eqfuzz.report.formatting import count
-from eqfuzz.report.tables import plain_table, print_table
+from eqfuzz.report.tables import print_listing
 
 WIDE = 120
 """Columns of a console that shows ranks and dtypes beside the descriptions."""
@@ -23,20 +22,19 @@ def print_operators(console: Console, entries: Sequence[Mapping[str, Any]]) -> N
     families = 0
     for family, members in itertools.groupby(entries, key=lambda entry: entry["family"]):
         families += 1
-        print_table(console, _table(family, list(members), wide=console.width >= WIDE))
+        _print_family(console, family, list(members))
         console.print()
     total = f"{count(len(entries), 'operator')} in {count(families, 'family', 'families')}"
     console.print(Text(total, style="bold"))
 
 
-def _table(family: str, members: Sequence[Mapping[str, Any]], *, wide: bool) -> Table:
-    table = plain_table()
-    table.add_column(family, no_wrap=True)
-    if wide:
-        table.add_column("ranks", no_wrap=True)
-        table.add_column("dtypes", overflow="fold")
-    table.add_column("description", overflow="fold", style="dim", ratio=1)
-    for entry in members:
-        result = [ranks_in_words(entry), dtypes_in_words(entry)] if wide else []
-        table.add_row(Text(entry["name"]), *result, Text(entry["about"]))
-    return table
+def _print_family(console: Console, family: str, members: Sequence[Mapping[str, Any]]) -> None:
+    if console.width < WIDE:
+        rows = [[(entry["name"], ""), (entry["about"], "dim")] for entry in members]
+        print_listing(console, (family, "description"), rows, texts=1)
+        return
+    rows = [
+        [(entry["name"], ""), (ranks_in_words(entry), ""), (dtypes_in_words(entry), ""), (entry["about"], "dim")]
+        for entry in members
+    ]
+    print_listing(console, (family, "ranks", "dtypes", "description"), rows, texts=2)

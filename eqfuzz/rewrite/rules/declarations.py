@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.program import shipped
+from eqfuzz.program.derived import derived
 from eqfuzz.program.parsing import parse
 from eqfuzz.rewrite.rules.exactness import Exactness
 
@@ -46,8 +47,18 @@ class RuleDeclaration:
 
 def shipped_declarations() -> tuple[RuleDeclaration, ...]:
     """Those of all shipped rules, by name."""
-    files = rule_files(shipped.folder("rewrites"))
-    return tuple(sorted((rule for file in files for rule in _declared_in(file)), key=lambda rule: rule.name))
+    folder = shipped.folder("rewrites")
+    files = rule_files(folder)
+
+    def derive() -> list[dict[str, Any]]:
+        declared = [dataclasses.asdict(rule) for file in files for rule in _declared_in(file, folder)]
+        return sorted(declared, key=lambda rule: rule["name"])
+
+    where = shortened(folder)
+    return tuple(
+        RuleDeclaration(**{**rule, "exact": Exactness(rule["exact"]), "place": f"{where}/{rule['place']}"})
+        for rule in derived("rules", [Path(__file__), *files], derive)
+    )
 
 
 def rule_files(path: Path) -> list[Path]:
@@ -72,7 +83,8 @@ def _is_skipped(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts)
 
 
-def _declared_in(file: Path) -> Iterator[RuleDeclaration]:
+def _declared_in(file: Path, folder: Path) -> Iterator[RuleDeclaration]:
+    """The rules of a file; their places are relative to ``folder``."""
     body = parse(file.read_text(encoding="utf-8")).body
     constants = {
         node.targets[0].id: node.value.value
@@ -81,7 +93,7 @@ def _declared_in(file: Path) -> Iterator[RuleDeclaration]:
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Constant)
     }
-    family, where = family_of(file), shortened(file)
+    family, where = family_of(file), file.relative_to(folder)
     for function in body:
         if not isinstance(function, ast.FunctionDef):
             continue

@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 
 from eqfuzz.atomic_file import new_folder
+from eqfuzz.program.derived import cache_folder
 from eqfuzz.run.environment import Environment
 from eqfuzz.torch_internals.caches import HEADERS, headers_below
 
@@ -97,15 +98,17 @@ def _headers(environment: Environment) -> Path:
 def _folder() -> Path | None:
     """The folder for this machine's combination; None if the user has no cache folder."""
     compiler = shutil.which(os.environ.get("CXX", "g++"))
+    root = cache_folder()
+    if root is None:
+        return None
     try:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         stamp = Path(compiler).resolve().stat().st_mtime_ns if compiler else 0
         flags = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
-    except (OSError, RuntimeError):
+    except OSError:
         return None
     torch = importlib.metadata.distribution("torch")
     parts = (torch.version, str(torch.locate_file("torch")), platform.python_version(), compiler, stamp, flags)
-    return root / "eqfuzz" / f"toolchain-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+    return root / f"toolchain-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
 
 
 def _prune(root: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pydantic
-from filelock import FileLock
 
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.errors import one_line
@@ -107,6 +106,8 @@ class Buckets:
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
         """Read the state anew, let the block change it, and write it, while other processes wait."""
+        from filelock import FileLock  # here: listings change nothing
+
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self._file.with_name(f".{_FILE}.lock")):
             self._state = self._read()

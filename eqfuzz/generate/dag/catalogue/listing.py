@@ -1,4 +1,4 @@
-"""The list of operators and structures behind ``eqfuzz generate ops``."""
+"""The list of operators and structures behind ``eqfuzz generate ops``, which loads their declarations where it must."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eqfuzz.generate.dag.catalogue.operator import operators
-from eqfuzz.generate.dag.flow import STRUCTURES
+from eqfuzz.generate import dag
 from eqfuzz.generate.dag.values.spec import BOOL, COMPLEX, FLOATS, INTEGERS
+from eqfuzz.program.derived import derived
 from eqfuzz.program.suggestions import did_you_mean
 
 _GROUPS = {"floats": FLOATS, "integers": INTEGERS, "complex": COMPLEX, "bool": BOOL}
 
 
 def listed(plugins: Iterable[Path] = ()) -> list[dict[str, Any]]:
-    """One JSON object for each operator and structure, by family and name. Raises InvalidOperators."""
+    """One JSON object for each operator and structure, by family and name. Raises InvalidOperators for ``plugins``."""
+    files = tuple(plugins)
+    if files:
+        return _declared(files)
+    return derived("operators", sorted(Path(dag.__file__).parent.rglob("*.py")), _declared)
+
+
+def _declared(plugins: Iterable[Path] = ()) -> list[dict[str, Any]]:
+    from eqfuzz.generate.dag.catalogue.operator import operators
+    from eqfuzz.generate.dag.flow import STRUCTURES
+
     entries = [
         {
             "name": one.name,
