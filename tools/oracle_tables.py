@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.oracle.calibration.columns import JUDGE
-from eqfuzz.oracle.calibration.recall_table import RecallTable
+from eqfuzz.oracle.calibration.recall_table import RecallTable, with_present_keys
 from eqfuzz.report.verbs.self_check import false_alarms_table, precision_table, recall_table
 from tools.release_columns import with_table
 
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="events of a self-check, a JSON object a line")
     events = parser.parse_args().file
     try:
-        page = with_tables(PAGE.read_text(encoding="utf-8"), _summary(events))
+        page = with_tables(PAGE.read_text(encoding="utf-8"), summary_of(events))
     except (OSError, ValueError) as error:
         print(f"oracle_tables: {events}: {error}", file=sys.stderr)
         return 2
@@ -49,13 +49,13 @@ def with_tables(page: str, summary: dict[str, Any]) -> str:
     return page
 
 
-def _summary(events: Path) -> dict[str, Any]:
+def summary_of(events: Path) -> dict[str, Any]:
     """The last event, a summary with both tables. Raises ValueError where it is none."""
     lines = events.read_text(encoding="utf-8").splitlines()
     summary = json.loads(lines[-1]) if lines else {}
     if not summary.get("recall") or not summary.get("precision"):
         raise ValueError("does not end with the summary of a whole self-check: make it with --full --format json")
-    return summary
+    return with_present_keys(summary)
 
 
 def _overall(recall: RecallTable) -> str:
@@ -66,7 +66,7 @@ def _overall(recall: RecallTable) -> str:
             row for row in recall["rows"] if row["dtype"] == "float32" and row["fault"] == f"relative error {error}"
         ]
         planted = sum(row["planted"] for row in rows)
-        share = 100 * sum(row["seen"].get(JUDGE, 0) for row in rows) / planted
+        share = 100 * sum(row["detected"].get(JUDGE, 0) for row in rows) / planted
         shares.append(f"{share:.1f} % of the {planted} errors of {error}")
     return f"In float32, outputs and gradients together, {' and '.join(shares)} are detected.\n"
 

@@ -21,7 +21,7 @@ from eqfuzz.mutate.self_check import check_job, verdicts_of
 from eqfuzz.oracle.calibration.capability import CAPABILITIES
 from eqfuzz.oracle.calibration.ill_conditioned import ill_conditioned_programs
 from eqfuzz.oracle.calibration.recall import Recall
-from eqfuzz.oracle.calibration.recall_table import RecallTable
+from eqfuzz.oracle.calibration.recall_table import RecallTable, with_present_keys
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import Program
@@ -60,12 +60,20 @@ EAGER, CAPABILITY, THREADS, COMPILED, HOSTILE, THREADED = (
 
 @dataclasses.dataclass
 class Pairs:
-    """Verdicts on pairs of correct runs, with false alarms of this oracle and of others."""
+    """Verdicts on pairs of correct runs, with false alarms of this oracle and of others.
+
+    Attributes:
+        name: What the runs of a pair differ in.
+        kinds: Number of pairs by kind of verdict.
+        called_wrong: Pairs that eqfuzz calls wrong, with the verdict.
+        inconclusive: Number of inconclusive pairs by program.
+        alarms: Number of pairs that other oracles call wrong, by oracle.
+    """
 
     name: str
     kinds: Counter[str] = dataclasses.field(default_factory=Counter)
-    claimed: list[str] = dataclasses.field(default_factory=list)
-    doubts: Counter[str] = dataclasses.field(default_factory=Counter)
+    called_wrong: list[str] = dataclasses.field(default_factory=list)
+    inconclusive: Counter[str] = dataclasses.field(default_factory=Counter)
     alarms: Counter[str] = dataclasses.field(default_factory=Counter)
 
     @property
@@ -78,13 +86,14 @@ class Pairs:
                 continue
             self.kinds[str(verdict.kind)] += 1
             if verdict.is_finding or verdict.kind is VerdictKind.SUSPECT_RULE:
-                self.claimed.append(f"{program}: {verdict.kind}: {verdict.message}")
+                self.called_wrong.append(f"{program}: {verdict.kind}: {verdict.message}")
             elif verdict.kind is VerdictKind.INCONCLUSIVE:
-                self.doubts[program] += 1
+                self.inconclusive[program] += 1
         self.alarms.update(alarms or ())
 
     def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "kinds": dict(self.kinds), "doubts": dict(self.doubts), "alarms": dict(self.alarms)}
+        counts = {"kinds": self.kinds, "inconclusive": self.inconclusive, "alarms": self.alarms}
+        return {**vars(self), **{name: dict(count) for name, count in counts.items()}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +109,8 @@ class Sizes:
 def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: int = 0) -> SelfCheckSummary:
     """Measure both tables. Results in ``out`` are used again, so that an interrupted check can be resumed.
 
-    Ctrl-C ends it early with partial tables. Raises RunnerFailed when no process can be started.
+    Ctrl-C ends it early with partial tables. Raises UsageError for damaged results in ``out``, RunnerFailed when no
+    process can be started.
     """
     began = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
@@ -112,7 +122,7 @@ def full_check(handler: Handler, out: Path, sizes: Sizes, *, jobs: int, seed: in
     except KeyboardInterrupt:
         interrupted = True
     tables = [pairs for pairs in calibration.pairs.values() if pairs.count]
-    failed = [pairs.name for pairs in tables if pairs.claimed]
+    failed = [pairs.name for pairs in tables if pairs.called_wrong]
     summary = SelfCheckSummary(
         passed=not failed and not interrupted,
         failed=failed,
@@ -186,7 +196,7 @@ class Calibration:
                 if table is None:
                     self.table.left_out.append(f"{program.name}: its process died")
                 else:
-                    self.table.add(Recall.from_json(table))
+                    self.table.add(Recall.from_json(with_present_keys(table)))
         planted = sum(count.planted for count in self.table.rows.values())
         self._emit_step("recall", True, f"{planted} faults planted in {len(self.programs)} programs", began)
 
@@ -317,9 +327,9 @@ class Calibration:
         return str(self.out.absolute() / capability / f"{program.digest}.pickle")
 
     def _emit_pairs(self, pairs: Pairs, began: float) -> None:
-        doubts = pairs.kinds[str(VerdictKind.INCONCLUSIVE)]
-        detail = f"{pairs.count} pairs, {len(pairs.claimed)} claimed wrong, {doubts} inconclusive"
-        self._emit_step(pairs.name, not pairs.claimed, detail, began)
+        inconclusive = pairs.kinds[str(VerdictKind.INCONCLUSIVE)]
+        detail = f"{pairs.count} pairs, {len(pairs.called_wrong)} called wrong, {inconclusive} inconclusive"
+        self._emit_step(pairs.name, not pairs.called_wrong, detail, began)
 
     def _emit_progress(self, part: str, done: int, total: int) -> None:
         self.handler(SelfCheckProgress(part=part, done=done, total=total))

@@ -52,11 +52,7 @@ def measure_coverage(settings: Settings, programs: Sequence[PlannedProgram], han
     files = seed_files(settings.paths) if settings.paths else []
     require_sandbox(files, untrusted=settings.untrusted, unsafe=settings.unsafe)
     baseline = _baseline(settings)
-    try:
-        journal = Journal(settings.out / JOURNAL)
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"--out: {settings.out / JOURNAL}: cannot be read: {error}; choose another folder") from None
-    measurement = _CoverageMeasurement(settings, rules, baseline, journal, handler)
+    measurement = _CoverageMeasurement(settings, rules, baseline, Journal(settings.out / JOURNAL), handler)
     planned = list(zip(programs, itertools.cycle(settings.configs), strict=False))
     wanted = [one for one in planned if not measurement.has(*one)]
     handler(

@@ -286,7 +286,7 @@ class SeedRun:
         if not job.list_sites:
             return
         source = job.program.source
-        self.emit(SitesListed(index=self.index, seed=self.name, source=source, sites=list(event.found)))
+        self.emit(SitesListed(index=self.index, seed=self.name, source=source, sites=list(event.listed_sites)))
         for number, record in enumerate(self.variants, 1):
             self.emit(
                 VariantMade(
@@ -367,7 +367,7 @@ class SeedRun:
         confirmer = FindingConfirmer(self._job(original), self.variants, self.pool, self.environment, self.versions)
         for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
-            if by_original and symptom in self.settings.met:
+            if by_original and symptom in self.settings.known_symptoms:
                 self.symptoms.add(symptom)
                 for cell in cells:
                     self._emit_cell(cell)

@@ -113,7 +113,7 @@ class Settings:
     """Cells of originals that are not run, as the name of the seed and of the configuration."""
     baseline: str = ""
     """Name of a configuration: a symptom that it exhibits too is its finding, not one of each configuration."""
-    met: frozenset[tuple[str, ...]] = frozenset()
+    known_symptoms: frozenset[tuple[str, ...]] = frozenset()
     """Symptoms of originals (``Cell.symptom``) that were confirmed before and are no findings again."""
     signals: bool = False
     """Whether cells report their features."""

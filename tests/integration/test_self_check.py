@@ -77,15 +77,22 @@ def test_pairs_count_verdicts():
     )
     pairs.add("a.py", [Verdict(kind, "said") for kind in kinds])
     assert pairs.count == 4
-    assert pairs.claimed == ["a.py: wrong-result: said"]
-    assert pairs.doubts == {"a.py": 1}
+    assert pairs.called_wrong == ["a.py: wrong-result: said"]
+    assert pairs.inconclusive == {"a.py": 1}
 
 
 def test_tables_have_row_per_count():
-    row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 4, "seen": {"eqfuzz": 4}, "missed": {}}
+    row = {
+        "fault": "zeroed",
+        "dtype": "float32",
+        "group": "outputs",
+        "planted": 4,
+        "detected": {"eqfuzz": 4},
+        "missed": {},
+    }
     assert recall_table({"rows": [row, {**row, "dtype": "float64"}]}).row_count == 2
-    crying = {"float32": {"assert_close": 3}}
-    assert false_alarms_table({"subjects": {"float32": 9, "float16": 8}, "wolves": crying}).row_count == 2
+    false_alarms = {"float32": {"assert_close": 3}}
+    assert false_alarms_table({"programs": {"float32": 9, "float16": 8}, "false_alarms": false_alarms}).row_count == 2
     pairs = Pairs(COMPILED)
     pairs.add("a.py", [Verdict(VerdictKind.AGREE, "said")])
     assert precision_table([pairs.to_json()]).row_count == 1

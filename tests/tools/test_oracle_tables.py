@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tools.oracle_tables import PAGE, with_tables
+from tools.oracle_tables import PAGE, summary_of, with_tables
 from tools.release_columns import with_table
 
 
@@ -16,7 +16,7 @@ def counts(fault: str, **detected: int) -> dict:
         "dtype": "float32",
         "group": "outputs",
         "planted": 200,
-        "seen": {"eqfuzz": 198, **detected},
+        "detected": {"eqfuzz": 198, **detected},
         "missed": {},
     }
 
@@ -24,17 +24,17 @@ def counts(fault: str, **detected: int) -> dict:
 SUMMARY = {
     "recall": {
         "rows": [counts("relative error 1e-4", assert_close=199), counts("relative error 1e-5")],
-        "subjects": {"float32": 50},
-        "wolves": {"float32": {"NNSmith": 7}},
+        "programs": {"float32": 50},
+        "false_alarms": {"float32": {"NNSmith": 7}},
         "left_out": [],
-        "claims": [],
+        "called_wrong": [],
     },
     "precision": [
         {
             "name": "program and rewrite, eager",
             "kinds": {"agree": 1499, "inconclusive": 1},
-            "claimed": [],
-            "doubts": {},
+            "called_wrong": [],
+            "inconclusive": {},
             "alarms": {},
         }
     ],
@@ -50,6 +50,22 @@ def test_tables_replace_what_stands_between_the_marks():
     assert "| program and rewrite, eager | 1,500 | 1,499 | 1 | 0 |" in new
     assert with_tables(new, SUMMARY) == new
     assert new.splitlines()[:20] == page.splitlines()[:20]
+
+
+def test_events_of_an_earlier_version_are_read(tmp_path):
+    row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 2, "seen": {"eqfuzz": 2}, "missed": {}}
+    recall = {"rows": [row], "subjects": {"float32": 9}, "wolves": {"float32": {}}, "left_out": [], "claims": ["a.py"]}
+    pairs = {"name": "eager", "kinds": {"inconclusive": 1}, "claimed": ["b.py"], "doubts": {"c.py": 1}, "alarms": {}}
+    events = tmp_path / "events.ndjson"
+    events.write_text(json.dumps({"recall": recall, "precision": [pairs]}) + "\n")
+    summary = summary_of(events)
+    assert summary["recall"]["rows"][0]["detected"] == {"eqfuzz": 2}
+    assert summary["recall"]["programs"] == {"float32": 9}
+    assert summary["recall"]["false_alarms"] == {"float32": {}}
+    assert summary["recall"]["called_wrong"] == ["a.py"]
+    assert summary["precision"][0]["called_wrong"] == ["b.py"]
+    assert summary["precision"][0]["inconclusive"] == {"c.py": 1}
+    assert summary["precision"][0]["kinds"] == {"inconclusive": 1}
 
 
 def test_page_without_the_marks_is_refused():

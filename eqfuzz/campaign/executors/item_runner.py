@@ -104,7 +104,7 @@ class ItemRunner:
             favoured=options.favoured,
             configs=choose(options.configs, self._offered),
             traced=options.traced,
-            met=frozenset(options.met),
+            known_symptoms=frozenset(options.met),
         )
         seed = self.seeds.seed_run(
             order.index, Path(order.item.name), collector.collect, stop, settings=settings, text=order.text

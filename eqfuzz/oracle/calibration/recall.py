@@ -62,14 +62,14 @@ class Recall:
         programs: How many programs were measured, by dtype.
         false_alarms: How many correct runs other oracles call wrong, by dtype and oracle.
         left_out: Programs that could not be measured in a dtype, with the reason.
-        claims: Runs that eqfuzz calls wrong, with the verdict.
+        called_wrong: Correct runs that eqfuzz calls wrong, with the verdict.
     """
 
     rows: dict[RecallRow, Count] = dataclasses.field(default_factory=dict)
     programs: Counter[str] = dataclasses.field(default_factory=Counter)
     false_alarms: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     left_out: list[str] = dataclasses.field(default_factory=list)
-    claims: list[str] = dataclasses.field(default_factory=list)
+    called_wrong: list[str] = dataclasses.field(default_factory=list)
 
     def add(self, other: Recall) -> None:
         for row, count in other.rows.items():
@@ -78,7 +78,7 @@ class Recall:
         for dtype, count in other.false_alarms.items():
             self.false_alarms.setdefault(dtype, Counter()).update(count)
         self.left_out += other.left_out
-        self.claims += other.claims
+        self.called_wrong += other.called_wrong
 
     def to_json(self) -> RecallTable:
         rows = [
@@ -87,7 +87,7 @@ class Recall:
                 dtype=row.dtype,
                 group=row.group,
                 planted=count.planted,
-                seen=dict(count.detected),
+                detected=dict(count.detected),
                 missed=dict(count.missed),
             )
             for row, count in self.rows.items()
@@ -95,22 +95,22 @@ class Recall:
         false_alarms = {dtype: dict(count) for dtype, count in self.false_alarms.items()}
         return RecallTable(
             rows=rows,
-            subjects=dict(self.programs),
-            wolves=false_alarms,
+            programs=dict(self.programs),
+            false_alarms=false_alarms,
             left_out=self.left_out,
-            claims=self.claims,
+            called_wrong=self.called_wrong,
         )
 
     @classmethod
     def from_json(cls, data: RecallTable) -> Recall:
         rows = {
             RecallRow(row["fault"], row["dtype"], row["group"]): Count(
-                row["planted"], Counter(row["seen"]), Counter(row["missed"])
+                row["planted"], Counter(row["detected"]), Counter(row["missed"])
             )
             for row in data["rows"]
         }
-        false_alarms = {dtype: Counter(count) for dtype, count in data["wolves"].items()}
-        return cls(rows, Counter(data["subjects"]), false_alarms, data["left_out"], data["claims"])
+        false_alarms = {dtype: Counter(count) for dtype, count in data["false_alarms"].items()}
+        return cls(rows, Counter(data["programs"]), false_alarms, data["left_out"], data["called_wrong"])
 
 
 def measure(
@@ -134,7 +134,7 @@ def measure(
             continue
         verdict = judge_with_references(specimen.eager, specimen.other, specimen.references)
         if verdict.is_finding:
-            table.claims.append(f"{program.name} in {name}: {verdict.kind}: {verdict.message}")
+            table.called_wrong.append(f"{program.name} in {name}: {verdict.kind}: {verdict.message}")
             continue
         table.programs[name] += 1
         false_alarms = {

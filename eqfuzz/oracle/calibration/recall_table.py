@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from typing_extensions import TypedDict
 
 
@@ -12,7 +14,7 @@ class RecallCounts(TypedDict):
     dtype: str
     group: str
     planted: int
-    seen: dict[str, int]
+    detected: dict[str, int]
     missed: dict[str, int]
 
 
@@ -20,7 +22,24 @@ class RecallTable(TypedDict):
     """A whole table, see `eqfuzz.oracle.calibration.recall.Recall`."""
 
     rows: list[RecallCounts]
-    subjects: dict[str, int]
-    wolves: dict[str, dict[str, int]]
+    programs: dict[str, int]
+    false_alarms: dict[str, dict[str, int]]
     left_out: list[str]
-    claims: list[str]
+    called_wrong: list[str]
+
+
+_PRESENT_KEYS = {
+    "seen": "detected",
+    "subjects": "programs",
+    "wolves": "false_alarms",
+    "claims": "called_wrong",
+    "claimed": "called_wrong",
+    "doubts": "inconclusive",
+}
+
+
+def with_present_keys(data: Any) -> Any:
+    """``data`` from a journal or an event, with present names for the keys that earlier versions wrote."""
+    if isinstance(data, dict):
+        return {_PRESENT_KEYS.get(key, key): with_present_keys(value) for key, value in data.items()}
+    return [with_present_keys(value) for value in data] if isinstance(data, list) else data

@@ -53,12 +53,12 @@ class SelfCheckReport(LiveReport):
         if summary.recall is not None and summary.recall["rows"]:
             print_table(self._console, recall_table(summary.recall))
             print_table(self._console, false_alarms_table(summary.recall))
-            for claim in summary.recall["claims"]:
+            for claim in summary.recall["called_wrong"]:
                 self._print(Text(f"  correct, but called wrong: {printable(claim)}", style="yellow"))
         if summary.precision:
             print_table(self._console, precision_table(summary.precision))
             for pairs in summary.precision:
-                for claim in pairs["claimed"]:
+                for claim in pairs["called_wrong"]:
                     self._print(Text(f"  {printable(claim)}", style="red"))
         words = ("passed", "bold green") if summary.passed else ("failed", "bold red")
         if summary.interrupted:
@@ -77,7 +77,7 @@ def recall_table(recall: RecallTable) -> Table:
     for name in ("planted", *COLUMNS):
         table.add_column(name, justify="right")
     for row in _sorted(recall["rows"]):
-        shares = [100 * row["seen"].get(name, 0) / row["planted"] for name in COLUMNS]
+        shares = [100 * row["detected"].get(name, 0) / row["planted"] for name in COLUMNS]
         cells = [Text(f"{share:.1f}", style="bold yellow" if share > shares[0] else "") for share in shares]
         table.add_row(row["dtype"], row["group"], row["fault"], f"{row['planted']:,}", *cells)
     return table
@@ -89,9 +89,9 @@ def false_alarms_table(recall: RecallTable) -> Table:
     table.add_column("dtype", no_wrap=True)
     for name in ("programs", *COLUMNS[1:]):
         table.add_column(name, justify="right")
-    for dtype in (name for name in _DTYPES if name in recall["subjects"]):
-        wrong = [str(recall["wolves"].get(dtype, {}).get(name, 0)) for name in COLUMNS[1:]]
-        table.add_row(dtype, str(recall["subjects"][dtype]), *wrong)
+    for dtype in (name for name in _DTYPES if name in recall["programs"]):
+        wrong = [str(recall["false_alarms"].get(dtype, {}).get(name, 0)) for name in COLUMNS[1:]]
+        table.add_row(dtype, str(recall["programs"][dtype]), *wrong)
     return table
 
 
@@ -99,12 +99,12 @@ def precision_table(precision: list[dict[str, Any]]) -> Table:
     """Verdicts on pairs of correct runs, by kind of pair; false alarms of the baseline oracles where measured."""
     table = plain_table("Precision: pairs of correct runs")
     table.add_column("pairs of", no_wrap=True)
-    for name in ("pairs", "agree", "inconclusive", "claimed wrong", *(f"alarms of {n}" for n in COLUMNS[1:])):
+    for name in ("pairs", "agree", "inconclusive", "called wrong", *(f"alarms of {n}" for n in COLUMNS[1:])):
         table.add_column(name, justify="right")
     for pairs in precision:
         kinds = pairs["kinds"]
         count = sum(kinds.values())
-        figures = [count, kinds.get("agree", 0), kinds.get("inconclusive", 0), len(pairs["claimed"])]
+        figures = [count, kinds.get("agree", 0), kinds.get("inconclusive", 0), len(pairs["called_wrong"])]
         alarms = [f"{pairs['alarms'].get(name, 0):,}" if pairs["alarms"] else "" for name in COLUMNS[1:]]
         table.add_row(pairs["name"], *(f"{figure:,}" for figure in figures), *alarms)
     return table

@@ -41,7 +41,7 @@ def run_seed(job: RunJob, emit: Emit) -> None:
             sites=len(sites),
             cells=0 if job.dry_run else cells,
             variants=tuple(map(record_of, variants)),
-            found=tuple(listed),
+            listed_sites=tuple(listed),
         )
     )
 

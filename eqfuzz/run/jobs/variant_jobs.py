@@ -98,7 +98,7 @@ def run_bisect(job: BisectJob, emit: Emit) -> None:
             )
     except RuntimeError as error:
         problem = in_words(error)
-    emit(FaultBisected(verdict=verdict, found=result, problem=problem))
+    emit(FaultBisected(verdict=verdict, result=result, problem=problem))
 
 
 def run_accuracy(job: AccuracyJob, emit: Emit) -> None:
@@ -115,7 +115,7 @@ def run_accuracy(job: AccuracyJob, emit: Emit) -> None:
     last = len(subject.calls) - 1
     emit(
         AccuracyChecked(
-            found=own_checks(eager.calls[last], compiled.calls[last], reference.calls[last] if reference else None)
+            results=own_checks(eager.calls[last], compiled.calls[last], reference.calls[last] if reference else None)
         )
     )
 

@@ -68,7 +68,7 @@ class OperatorsAudited(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BisectorResult:
-    """What torch's bisector found; ``change`` is the rewrite of a graph pass that is at fault, if known."""
+    """What torch's bisector names; ``change`` is the rewrite of a graph pass that is at fault, if known."""
 
     backend: Name
     subsystem: Name | None = None
@@ -79,11 +79,11 @@ class BisectorResult:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FaultBisected(ChildEvent):
-    """The component that torch's bisector finds behind a verdict; ``problem`` says why it found none, if it failed."""
+    """The component that torch's bisector names for a verdict; ``problem`` says why there is none, if it failed."""
 
     event: Literal["bisected"] = "bisected"
     verdict: CheckedVerdict
-    found: BisectorResult | None
+    result: BisectorResult | None
     problem: Text = ""
 
 
@@ -92,7 +92,7 @@ class AccuracyChecked(ChildEvent):
     """Whether PyTorch's accuracy checks pass the tensors of the last call: by path and name of the check."""
 
     event: Literal["same"] = "same"
-    found: dict[Name, dict[Name, bool]]
+    results: dict[Name, dict[Name, bool]]
 
 
 A = TypeVar("A", bound=ChildEvent)

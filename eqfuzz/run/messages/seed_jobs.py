@@ -71,13 +71,13 @@ class VariantRecord:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramRewritten(ChildEvent):
-    """The variants of the seed. ``sites`` and ``cells`` are counts; ``found`` has the sites where they are listed."""
+    """The variants of the seed. ``sites`` and ``cells`` are counts; ``listed_sites`` are empty if not asked for."""
 
     event: Literal["rewritten"] = "rewritten"
     sites: Count
     cells: Count
     variants: tuple[VariantRecord, ...]
-    found: tuple[CheckedStep, ...] = ()
+    listed_sites: tuple[CheckedStep, ...] = ()
 
     @property
     def unique_key(self) -> Hashable:

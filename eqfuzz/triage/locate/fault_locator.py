@@ -51,7 +51,7 @@ class FaultLocator:
 
     def _bisected(self, finding: Finding) -> Blame | None:
         bisected = self._pool.ask(job_about(BisectJob, finding)).answer
-        return Blame.of(bisected.found) if bisected is not None and bisected.found is not None else None
+        return Blame.of(bisected.result) if bisected is not None and bisected.result is not None else None
 
     def _smaller(self, finding: Finding) -> Finding:
         """The finding reduced within ``REDUCING_SECONDS``; unchanged where it no longer reproduces."""

@@ -18,4 +18,4 @@ def own_checks(finding: Finding, folder: Path, out: Path) -> dict[str, dict[str,
     """
     with pool_for(finding, Environment(out.resolve(), preload_in(folder))) as pool:
         checked = pool.ask(job_about(AccuracyJob, finding)).answer
-    return checked.found if checked is not None else {}
+    return checked.results if checked is not None else {}

@@ -1,4 +1,4 @@
-"""A full self-check that is interrupted ends at once, and keeps only what was measured to its end."""
+"""A full self-check: what is left of an interrupted one, and of one by an earlier version."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.commands.calibrate import Calibration, Sizes
+from eqfuzz.oracle.calibration.recall import RecallRow
 from eqfuzz.program.program import Program
 from tests.unit.children import Children
 
@@ -36,3 +37,24 @@ def test_interruption_closes_the_pool_and_journals_nothing_of_what_ran(tmp_path:
     assert pool.closing.is_set()
     journal = (tmp_path / "measured.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line) for line in journal.splitlines()] == [[first.name, first.name]]
+
+
+def test_journal_of_an_earlier_version_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"fault": "zeroed", "dtype": "float32", "group": "outputs", "planted": 4, "seen": {"eqfuzz": 3}, "missed": {}}
+    table = {
+        "rows": [row],
+        "subjects": {"float32": 1},
+        "wolves": {"float32": {"NNSmith": 1}},
+        "left_out": [],
+        "claims": [],
+    }
+    (program, *_) = Calibration(tmp_path, lambda _: None, Sizes(), jobs=1, seed=0).programs
+    entry = f"recall {program.name} 0 {Sizes().draws}", table
+    (tmp_path / "measured.jsonl").write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    calibration = Calibration(tmp_path, lambda _: None, Sizes(), jobs=1, seed=0)
+    calibration.programs = [program]
+    monkeypatch.setattr(calibration, "_pool", lambda *_, **__: Children({}))
+    calibration.recall()
+    assert calibration.table.rows[RecallRow("zeroed", "float32", "outputs")].detected == {"eqfuzz": 3}
+    assert calibration.table.programs == {"float32": 1}
+    assert calibration.table.false_alarms == {"float32": {"NNSmith": 1}}

@@ -39,7 +39,7 @@ WRONG = {"kind": "wrong-result", "message": "it differs", "evidence": EVIDENCE}
 
 
 def rewritten(count: int = 2) -> dict[str, Any]:
-    return {"event": "rewritten", "sites": 3, "cells": 3, "variants": [RECORD] * count, "found": []}
+    return {"event": "rewritten", "sites": 3, "cells": 3, "variants": [RECORD] * count, "listed_sites": []}
 
 
 def cell(**changed: Any) -> dict[str, Any]:
@@ -146,7 +146,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )
-FIELDS = sorted({*cell(), *rewritten(), *stage(), "reason", "line", "found", "audit", "state", "problem"})
+FIELDS = sorted({*cell(), *rewritten(), *stage(), "reason", "line", "result", "results", "audit", "state", "problem"})
 JOBS = (JOB, ExplainJob(program=PROGRAM, rule="a"), *(k(program=PROGRAM) for k in (AuditJob, BisectJob, AccuracyJob)))
 
 

@@ -149,7 +149,7 @@ def test_finding_without_fingerprint_is_localised():
     right = dict.fromkeys(LADDER, "agree")
     finding = confirmed("place", ablation=Ablation("wrong-result", "inductor", right))
     finding = dataclasses.replace(finding, suspects=("aten.amin: off by 3",))
-    looked, children = look(finding, bisect=[FaultBisected(verdict=WRONG, found=result)])
+    looked, children = look(finding, bisect=[FaultBisected(verdict=WRONG, result=result)])
     assert isinstance(children.jobs[0], BisectJob)
     assert looked.blame is not None
     assert looked.blame.detail == "amin_1"
@@ -160,7 +160,7 @@ def test_finding_without_fingerprint_is_localised():
 CHECKED = {"output": {"same": False, "assert_close": True}}
 
 
-@pytest.mark.parametrize(("events", "expected"), [([], {}), ([AccuracyChecked(found=CHECKED)], CHECKED)])
+@pytest.mark.parametrize(("events", "expected"), [([], {}), ([AccuracyChecked(results=CHECKED)], CHECKED)])
 def test_results_of_torchs_accuracy_checks_are_returned(monkeypatch, tmp_path, events, expected):
     children = Children({AccuracyJob: events})
     monkeypatch.setattr("eqfuzz.triage.locate.torch_accuracy.pool_for", lambda *_, **__: children)

@@ -296,7 +296,7 @@ def test_an_error_of_eqfuzz_is_not_reported_as_fixed():
 
 def bisecting(result: BisectorResult | None = None) -> Children:
     """Children that know what torch's bisector finds."""
-    return Children({BisectJob: [FaultBisected(verdict=WRONG, found=result)]})
+    return Children({BisectJob: [FaultBisected(verdict=WRONG, result=result)]})
 
 
 REWRITE = RewriteStep("a/one", 3, "x", "y")
