@@ -83,6 +83,7 @@ class CampaignMetrics:
         self._restarted = 0
         self._lost_workers = 0
         self._running: dict[int, str] = {}
+        self._judged: Counter[int] = Counter()
         self._waiting: CampaignBlocked | None = None
         self._cells_before = 0
         self._spending: Mapping[str, Any] = {}
@@ -112,17 +113,21 @@ class CampaignMetrics:
                 self._add_finding(finding.id, finding.bucket, finding.issue, finding.severity)
 
     def count_event(self, event: Event) -> None:
-        """Cells are not counted here but with their item's outcome: those of an interrupted item do not count."""
+        """Cells count with their item's outcome, so that those of an interrupted item do not; see ``running``."""
         # Here: what is stored is described without events, and they are a tenth of what `campaign list` imports.
         from eqfuzz.events.campaign import CampaignBlocked, EpochCommitted, ItemEnded, ItemStarted, WorkerLost
-        from eqfuzz.events.run import FindingReported, ForkServerRestarted, SeedDone
+        from eqfuzz.events.run import CellJudged, FindingReported, ForkServerRestarted, SeedDone
 
         with self._lock:
             match event:
                 case ItemStarted(index=index, seed=seed):
                     self._running[index] = seed
+                    self._judged[index] = 0
                 case ItemEnded(index=index):
                     self._running.pop(index, None)
+                    self._judged.pop(index, None)
+                case CellJudged(index=index, config=config) if config:
+                    self._judged[index] += 1
                 case SeedDone(peak_mb=peak_mb):
                     self._peak_mb = max(self._peak_mb, peak_mb)
                 case FindingReported(finding=finding, bucket=bucket, issue=issue):
@@ -226,6 +231,11 @@ class CampaignMetrics:
                 "waiting_detail": self._waiting.detail if self._waiting is not None else "",
                 **self._spending,
             }
+
+    def running(self) -> list[tuple[str, int]]:
+        """The seed of each running item, with the number of its cells that were judged."""
+        with self._lock:
+            return [(self._running[index], self._judged[index]) for index in sorted(self._running)]
 
     def curve(self) -> list[Json]:
         with self._lock:

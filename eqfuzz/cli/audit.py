@@ -10,6 +10,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import USAGE, code_of, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.common import EventFormat, Jobs, OutputFormat, RandomSeed, SeedPaths
 from eqfuzz.cli.options.compiling import ConfigsFrom, OneConfig
 from eqfuzz.cli.options.values import BadOption, configs_of, job_count, value_of
@@ -46,7 +47,8 @@ def audit(
 
 
 def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: bool) -> int:
-    from eqfuzz.commands.audit import audit_files
+    with loading_notice():
+        from eqfuzz.commands.audit import audit_files
     from eqfuzz.mutate.run import seed_files
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.audit import AuditLines, AuditReport

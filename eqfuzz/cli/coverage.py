@@ -9,6 +9,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import code_of
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
@@ -105,7 +106,8 @@ def coverage(
 
 
 def _coverage(settings: Settings, programs: list[PlannedProgram], *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.measure_coverage import measure_coverage
+    with loading_notice():
+        from eqfuzz.commands.measure_coverage import measure_coverage
     from eqfuzz.events.coverage import CoverageStarted, TraceStarted
     from eqfuzz.events.event import Event
     from eqfuzz.report.machine.json_lines import JsonLines

@@ -6,6 +6,7 @@ import typer
 
 from eqfuzz.cli import logs
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
@@ -115,7 +116,8 @@ def mutate(
     if Device.CUDA in devices:
         _require_cuda()
 
-    from eqfuzz.mutate.run import run
+    with loading_notice():
+        from eqfuzz.mutate.run import run
     from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
     from eqfuzz.program.shipped import folder
 

@@ -10,6 +10,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import USAGE, code_of, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
@@ -95,7 +96,8 @@ def speed(
 
 
 def _speed(settings: Settings, seconds: float, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.measure_speed import measure_speed
+    with loading_notice():
+        from eqfuzz.commands.measure_speed import measure_speed
     from eqfuzz.events.event import Event
     from eqfuzz.events.speed import SeedTimed, SpeedStarted, TimingStarted
     from eqfuzz.report.machine.json_lines import JsonLines

@@ -16,7 +16,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 
 FIRST_EPOCH = 4
-"""Largest number of seeds of the first epoch: a new campaign learns early."""
+"""Largest number of seeds of the first epoch, in which the smallest are the first: a new campaign learns early."""
 
 FAVOURED = 4
 """Number of families of rules that a seed's random derivations draw from more often."""
@@ -68,6 +68,7 @@ def plan_epoch(
     times = Counter(history.times)
     barred = set(history.invalid)
     items: list[Item] = []
+    sizes: list[int] = []
 
     def draw(source: SeedSource, index: int) -> SeedText | None:
         while True:
@@ -98,9 +99,13 @@ def plan_epoch(
             traced=rng.random() < feedback.traced,
             met=tuple(sorted(symptoms.get(digest, ()))),
         )
+        sizes.append(len(seed.text))
         items.append(Item(epoch, number, digest, seed.name, {"source": name, "config": config}, options))
     if not items:
         raise NothingToDo("no source gives a seed: every file is invalid or cannot be read, and no template is chosen")
+    if epoch == 1:
+        smallest_first = sorted(range(len(items)), key=sizes.__getitem__)
+        items = [dataclasses.replace(items[drawn], number=number) for number, drawn in enumerate(smallest_first)]
     return items
 
 

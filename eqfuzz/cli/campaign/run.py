@@ -15,6 +15,7 @@ from eqfuzz.cli import logs
 from eqfuzz.cli.campaign.store import store_errors
 from eqfuzz.cli.exit_codes import CLEAN, USAGE, code_of, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.campaign import (
     CampaignName,
     CampaignsFolder,
@@ -71,6 +72,7 @@ from eqfuzz.errors import UsageError
 if TYPE_CHECKING:
     from eqfuzz.campaign.configuration import Configuration
     from eqfuzz.campaign.invocation import InvocationOptions
+    from eqfuzz.campaign.metrics import CampaignMetrics
     from eqfuzz.events.campaign import CampaignSummary
     from eqfuzz.events.event import Event
 
@@ -184,12 +186,16 @@ def run(
         executor=str(executor),
         ray_address=ray_address,
     )
-    import eqfuzz.campaign.setup  # noqa: F401 - before Ctrl-C raises an exception, which torch drops while it is imported
+    from eqfuzz.campaign.metrics import CampaignMetrics
+
+    metrics = CampaignMetrics()  # here: its clock is that of --time
+    with loading_notice():
+        import eqfuzz.campaign.setup  # noqa: F401 - before Ctrl-C raises an exception, which torch drops while it is imported
 
     as_json = format is OutputFormat.JSON
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: _run(configuration, options, as_json=as_json, quiet=quiet, junit=junit),
+            lambda: _run(configuration, options, metrics, as_json=as_json, quiet=quiet, junit=junit),
             stopped=f"results so far are in {options.folder}; the same command resumes",
             errors_in=options.folder,
         )
@@ -197,16 +203,20 @@ def run(
 
 
 def _run(
-    configuration: Configuration, options: InvocationOptions, *, as_json: bool, quiet: bool, junit: Path | None
+    configuration: Configuration,
+    options: InvocationOptions,
+    statistics: CampaignMetrics,
+    *,
+    as_json: bool,
+    quiet: bool,
+    junit: Path | None,
 ) -> int:
-    from eqfuzz.campaign.metrics import CampaignMetrics
     from eqfuzz.campaign.setup import run_campaign
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
     from eqfuzz.report.machine.event_log import EventFile, EventStream, StatsFile
     from eqfuzz.report.machine.junit import JUnitFile
     from eqfuzz.report.terminal import make_console
 
-    statistics = CampaignMetrics()
     events = EventFile(options.folder / "events.ndjson")
     stats = StatsFile(options.folder / "stats.json", lambda: {**statistics.figures(), "curve": statistics.curve()})
     with contextlib.ExitStack() as closing, store_errors():

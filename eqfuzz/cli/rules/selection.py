@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 def all_rules(rules_from: list[Path] | None) -> tuple[Rule, ...]:
     """The shipped rules and the user's. Raises UsageError for a rule file that cannot be used."""
-    from eqfuzz.rewrite.rules.rule import RuleError
-    from eqfuzz.rewrite.rules.user_rules import known_rules
+    with loading_notice():
+        from eqfuzz.rewrite.rules.rule import RuleError
+        from eqfuzz.rewrite.rules.user_rules import known_rules
 
-    try:
-        return known_rules(rules_from or ())
-    except RuleError as error:
-        raise UsageError(f"--rules-from: {error}") from None
+        try:
+            return known_rules(rules_from or ())
+        except RuleError as error:
+            raise UsageError(f"--rules-from: {error}") from None
 
 
 def selected_rules(selection: list[str] | None, rules_from: list[Path] | None) -> tuple[Rule, ...]:

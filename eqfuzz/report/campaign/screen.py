@@ -26,6 +26,7 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, SeedInvalid
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.report.formatting import count, duration, named_versions, printable, sparkline
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
@@ -78,8 +79,9 @@ class CampaignScreen:
         yields = self._statistics.yields()
         if yields:
             parts += [Text(), _rewards(yields)]
-        for seed in figures["running"][:RUNNING_SHOWN]:
-            parts.append(Text(f"  {printable(seed)}", style="dim", no_wrap=True, overflow="ellipsis"))
+        for seed, cells in self._statistics.running()[:RUNNING_SHOWN]:
+            text = f"  {count(cells, 'cell')} of {printable(seed)}" if cells else f"  {printable(seed)}"
+            parts.append(Text(text, style="dim", no_wrap=True, overflow="ellipsis"))
         if figures["waiting"]:
             cause = f"waiting: {figures['waiting']}: {figures['waiting_detail']}"
             parts.append(Text(printable(cause), style="bold yellow"))
@@ -228,7 +230,7 @@ class CampaignReport(LiveReport):
             self.console.print(line, soft_wrap=True)
 
     def _print(self, text: str, style: str) -> None:
-        self.console.print(Text(printable(text), style=style), soft_wrap=not self.console.is_terminal)
+        print_text(self.console, Text(printable(text), style=style))
 
 
 def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:

@@ -50,6 +50,16 @@ def test_first_epoch_is_small(files):
     assert len(planned(from_tables({"feedback": {"epoch": 3}}, "here"), [files], epoch=1)) == 3
 
 
+def test_smallest_seeds_of_the_first_epoch_run_first(tmp_path):
+    for size, name in ((400, "a"), (100, "b"), (300, "c"), (200, "d")):
+        (tmp_path / f"{name}.py").write_text("#" * size)
+    source = SeedFiles("folder:s", sorted(tmp_path.iterdir()))
+    first = planned(Configuration(), [source], epoch=1)
+    assert [(item.number, Path(item.name).stem) for item in first] == [(0, "b"), (1, "d"), (2, "c"), (3, "a")]
+    later = [Path(item.name).stem for item in planned(Configuration(), [source])]
+    assert later[:4] != ["b", "d", "c", "a"]
+
+
 def test_files_are_drawn_equally_often_and_invalid_ones_are_not(files, tmp_path):
     configuration = from_tables({"feedback": {"epoch": 6}}, "here")
     times = Counter(item.name for item in planned(configuration, [files]))

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.campaign.metrics import CampaignMetrics
-from eqfuzz.events.campaign import CampaignSummary
+from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted
 from eqfuzz.events.run import InvalidReason
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
@@ -66,6 +66,29 @@ def test_new_findings_are_counted_by_severity_most_severe_first() -> None:
     assert list(figures["severities"].items()) == [("wrong-values", 1), ("crash", 1), ("metadata", 2)]
     text = closed(figures=figures, findings=4, buckets=2)
     assert "4 findings in 2 buckets (wrong values: 1, crashes: 1, metadata: 2) in" in text
+
+
+def test_cells_of_a_seed_under_way_are_shown() -> None:
+    statistics = CampaignMetrics()
+    screen = CampaignScreen(statistics, "night", 1)
+    screen.stage = ""
+    statistics.count_event(ItemStarted(index=7, seed="training.py", arms={}, attempt=1))
+    assert "\u2502   training.py " in display_of(screen)
+    cell = sample.cell(7, 0)
+    statistics.count_event(dataclasses.replace(cell, config=""))  # an eager check is no cell
+    assert "\u2502   training.py " in display_of(screen)
+    for _ in range(2):
+        statistics.count_event(cell)
+    assert "2 cells of training.py" in display_of(screen)
+    ended = ItemEnded(index=7, seed="training.py", state="done", reason="", cells=2, cpu_seconds=1.0)
+    statistics.count_event(ended)
+    assert "training.py" not in display_of(screen)
+
+
+def display_of(screen: CampaignScreen) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=100).print(screen.display())
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize("reasons", [[], REASONS[1:]])
