@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -32,14 +33,24 @@ class Mark:
 
 @dataclasses.dataclass(frozen=True)
 class SourceDiff:
-    """A rich renderable: unified diff with line numbers, colours, marked expressions and rule names beside them."""
+    """A rich renderable: unified diff with line numbers, colours, marked expressions and rule names beside them.
+
+    Long lines of code are wrapped, names of rules are not. ``margin`` columns on the left are left free.
+    """
 
     original: str
     transformed: str
     steps: Sequence[RewriteStep]
+    margin: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield _Rows(self.original, self.transformed, self.steps, options.max_width).table()
+        rows = _Rows(self.original, self.transformed, self.steps, options.max_width - self.margin)
+        before_code = " " * (self.margin + rows.before_code)
+        for part in rows.parts():
+            if isinstance(part, Table):
+                yield Padding(part, (0, 0, 0, self.margin))
+            else:
+                yield Text.assemble(before_code, part, no_wrap=True, overflow="ignore")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,9 +100,12 @@ class _Rows:
         self.new_text = _highlighted(transformed, new_marks)
         self.new_marks = _by_line(transformed, new_marks)
         self.digits = len(str(max(len(self.old_lines), len(self.new_lines), 1)))
-        self.code_width = width - 2 * (self.digits + 1) - 2
+        self.before_code = 2 * (self.digits + 1) + 2
+        """Columns of the line numbers and the sign."""
+        self.code_width = width - self.before_code
 
-    def table(self) -> Table:
+    def parts(self) -> Iterator[Table | Text]:
+        """Tables of lines, and between them the texts that stand beside the code."""
         table = _grid(2, self.digits)
         matcher = difflib.SequenceMatcher(None, self.old_lines, self.new_lines, autojunk=False)
         context = matcher.get_grouped_opcodes(CONTEXT_LINES)
@@ -108,9 +122,13 @@ class _Rows:
                     table.add_row(str(i + 1), "", Text("-", style="bold red"), self.old_text[i])
                 for j in range(j1, j2):
                     table.add_row("", str(j + 1), Text("+", style="bold green"), self.new_text[j])
-                    for row in self._rules_beside(j):
-                        table.add_row("", "", "", row)
-        return table
+                    for text in self._rules_beside(j):
+                        if table.row_count:
+                            yield table
+                            table = _grid(2, self.digits)
+                        yield text
+        if table.row_count:
+            yield table
 
     def _imports_torch(self, code: tuple[str, int, int, int, int]) -> bool:
         """Whether a change adds nothing but ``import torch``, which a rule needs and a reduced program may lack."""

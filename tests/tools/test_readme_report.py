@@ -22,7 +22,7 @@ def test_readme_shows_what_its_command_prints() -> None:
 
 def without_numbers(text: str) -> str:
     """Vector widths and builds differ between machines: the last digits of values, and the build, do too."""
-    return re.sub(r"\d\.\d+(e-\d+)?| cu\d+| cpu(?= +│)", "#", text)
+    return re.sub(r"\d\.\d+(e-\d+)?| cu\d+| cpu$", "#", text, flags=re.MULTILINE)
 
 
 def test_block_is_replaced_and_the_rest_stays() -> None:

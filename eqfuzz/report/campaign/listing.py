@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.formatting import count, duration, named_versions, printable, sparkline
+from eqfuzz.report.layout import LabelledTexts, print_text
 from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.report.verdict_texts import style_of
 
@@ -41,7 +42,7 @@ def print_campaigns(console: Console, campaigns: Sequence[Mapping[str, Any]]) ->
 def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
     """Counters, findings, rewards, and the curves of features and lines."""
     figures, items = campaign["figures"], campaign["items"]
-    console.print(Text.assemble((printable(campaign["campaign"]), "bold"), f"  {_state(campaign)}"))
+    print_text(console, Text.assemble((printable(campaign["campaign"]), "bold"), f"  {_state(campaign)}"))
     rows = [
         ("started", f"{_date(campaign['created'])}, random seed {campaign['seed']}"),
         ("versions", named_versions(campaign["versions"])),
@@ -54,12 +55,7 @@ def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequenc
         ("lines", f"{figures['lines']:,}  {sparkline([point['lines'] for point in curve])}"),
         ("corpus", count(figures["kept"], "program")),
     ]
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    console.print(LabelledTexts([(label, Text(text)) for label, text in rows]), crop=False)
     if campaign["yields"]:
         console.print()
         print_table(console, _arms(campaign["yields"]))

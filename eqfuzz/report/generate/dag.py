@@ -13,6 +13,7 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.generate import GenerationEnded, GenerationSummary, ProgramGenerated, ProgramsRun
 from eqfuzz.mutate.outcomes import SeedOutcome
 from eqfuzz.report.formatting import count, duration
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.report.tables import plain_table, print_table
@@ -80,7 +81,7 @@ class GenerationReport(LiveReport):
 
     def _show(self, event: ProgramGenerated) -> None:
         source = Path(event.file).read_text(encoding="utf-8")
-        self._console.print(Text(event.file, style="bold"))
+        print_text(self._console, Text(event.file, style="bold"))
         if self._console.is_terminal:
             self._console.print(Syntax(source, "python", background_color="default"))
         else:

@@ -8,6 +8,7 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.report.formatting import count, duration, printable
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 
@@ -74,7 +75,7 @@ class CheckReport(LiveReport):
         self._print(Text("  ·  ").join(parts))
 
     def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=not self._console.is_terminal)
+        print_text(self._console, text)
 
 
 def _amounts(event: RuleChecked) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from eqfuzz.commands.explain_rule import RuleExplanation
 from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.rules.page import sides_of
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.rules.equation import Equation
@@ -40,17 +41,17 @@ def print_explained(console: Console, explained: RuleExplanation) -> None:
     explanation, rule, program = explained.explanation, explained.rule, explained.program
     sides = sides_of(rule)
     head = Text.assemble((rule.name, "bold magenta"), ("  in  ", "dim"), printable(program.name))
-    console.print(head, soft_wrap=not console.is_terminal)
+    print_text(console, head)
     if sides:
-        console.print(Text(f"  {sides[0]}  →  {sides[1]}", style="dim"), soft_wrap=not console.is_terminal)
+        print_text(console, Text(f"  {sides[0]}  →  {sides[1]}", style="dim"))
     console.print()
     for match in explanation.matches:
         console.print(Text.assemble(("✓ ", "bold green"), (f"line {match.step.line}", "bold")))
-        console.print(Padding(SourceDiff(program.source, match.source, [match.step]), (0, 0, 1, 2)))
+        console.print(SourceDiff(program.source, match.source, [match.step], margin=2), Text(), crop=False)
     for miss in explanation.misses:
         bound = ", ".join(f"{name} is {_flat(value)}" for name, value in miss.bindings.items() if name != value)
         head = Text.assemble(("✗ ", "bold yellow"), (f"line {miss.line}", "bold"), f"  {_flat(miss.text)}")
-        console.print(head.append(f"  ({bound})" if bound else "", style="dim"))
+        print_text(console, head.append(f"  ({bound})" if bound else "", style="dim"))
         console.print(Padding(Text(printable(miss.reason), style="yellow"), (0, 0, 0, 4)))
     if not explanation.matches and not explanation.misses:
         console.print(Text(_nowhere(explained), style="yellow"))

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.report.formatting import count
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.tables import print_listing
 from eqfuzz.rewrite.rules.compile_depth import level_of
 from eqfuzz.rewrite.rules.exactness import Exactness
@@ -75,4 +76,4 @@ def print_rules(console: Console, rules: Sequence[ListedRule]) -> None:
     parts = "  ·  ".join(f"{name} {number:,}" for name, number in (*classes, *tags) if number)
     console.print()
     total = f"{count(len(rules), 'rule')} in {count(families, 'family', 'families')}"
-    console.print(Text.assemble((total, "bold"), (f"  ·  {parts}", "dim")), soft_wrap=not console.is_terminal)
+    print_text(console, Text.assemble((total, "bold"), (f"  ·  {parts}", "dim")))

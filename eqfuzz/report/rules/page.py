@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.formatting import printable
+from eqfuzz.report.layout import LabelledTexts, print_text
 from eqfuzz.report.rules.listing import STYLES, TAGS, survival_of, tags_of, to_fields
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.rewrite.proof.demonstration import Demonstration
@@ -54,31 +54,29 @@ def to_page(rule: Rule, demonstration: Demonstration | str) -> dict[str, Any]:
 
 def print_page(console: Console, rule: Rule, demonstration: Demonstration | str) -> None:
     """The declaration of the rule, and an example of it."""
-    console.print(Text(rule.name, style="bold magenta"))
+    print_text(console, Text(rule.name, style="bold magenta"))
     console.print(Padding(Text(printable(rule.doc)), (0, 0, 1, 2)))
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(style="dim", no_wrap=True)
-    rows.add_column(overflow="fold")
+    rows: list[tuple[str, Text]] = []
     sides = sides_of(rule)
     if sides:
-        rows.add_row("equation", _code(f"{sides[0]}  →  {sides[1]}"))
+        rows.append(("equation", _code(f"{sides[0]}  →  {sides[1]}")))
         if rule.sorts:
-            rows.add_row("operands", Text(", ".join(f"{name}: {sort}" for name, sort in rule.sorts.items())))
+            rows.append(("operands", Text(", ".join(f"{name}: {sort}" for name, sort in rule.sorts.items()))))
     else:
-        rows.add_row("looks at", Text(", ".join(node.__name__ for node in rule.nodes)))
+        rows.append(("looks at", Text(", ".join(node.__name__ for node in rule.nodes))))
     exactness = Text.assemble((str(rule.exact), f"bold {STYLES[rule.exact]}"), f"  {MEANINGS[rule.exact]}")
-    rows.add_row("exactness", exactness)
+    rows.append(("exactness", exactness))
     for number, guard in enumerate(rule.where):
-        rows.add_row("" if number else "only where", Text(printable(guard.text)))
+        rows.append(("" if number else "only where", Text(printable(guard.text))))
     for number, tag in enumerate(tags_of(rule)):
-        rows.add_row("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}"))
-    rows.add_row("compile depth", Text(survival_of(rule) or "not measured"))
+        rows.append(("" if number else "tags", Text.assemble((tag, "bold"), f"  {TAGS[tag]}")))
+    rows.append(("compile depth", Text(survival_of(rule) or "not measured")))
     if rule.source:
-        rows.add_row("source", Text(printable(rule.source)))
-    rows.add_row("declared in", Text(rule.place))
-    console.print(Padding(rows, (0, 0, 1, 2)))
+        rows.append(("source", Text(printable(rule.source))))
+    rows.append(("declared in", Text(rule.place)))
+    console.print(LabelledTexts(rows, margin=2), Text(), crop=False)
     console.print(Text("  example", style="bold"))
-    console.print(Padding(_example(demonstration), (0, 0, 1, 4)))
+    console.print(*_example(demonstration), Text(), crop=False)
     console.print(Text("  declaration", style="bold"))
     lines, first = inspect.getsourcelines(rule.function)
     code = Syntax(
@@ -93,12 +91,12 @@ def print_page(console: Console, rule: Rule, demonstration: Demonstration | str)
     console.print(Padding(code, (0, 0, 0, 2)))
 
 
-def _example(demonstration: Demonstration | str) -> RenderableType:
+def _example(demonstration: Demonstration | str) -> tuple[RenderableType, ...]:
     if isinstance(demonstration, str):
-        return Text(f"no example: {demonstration}", style="yellow")
+        return (Padding(Text(f"no example: {demonstration}", style="yellow"), (0, 0, 0, 4)),)
     example, variant = demonstration.example, demonstration.variant
-    diff = SourceDiff(example.source, variant.program.source, variant.derivation)
-    return Group(diff, Text(f"for {demonstration.operands}", style="dim"))
+    diff = SourceDiff(example.source, variant.program.source, variant.derivation, margin=4)
+    return diff, Padding(Text(f"for {demonstration.operands}", style="dim"), (0, 0, 0, 4))
 
 
 def sides_of(rule: Rule) -> tuple[str, str] | None:

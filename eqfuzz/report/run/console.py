@@ -25,6 +25,7 @@ from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.generate.dag import print_programs_run
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.run.finding_panel import one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
@@ -145,7 +146,7 @@ class ConsoleReport(LiveReport):
                 print_programs_run(self.console, self._programs, everything=self._verbose)
 
     def _print_line(self, text: str, style: str) -> None:
-        self.console.print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
+        print_text(self.console, Text(text, style=style))
 
 
 def _names(configs: list[str]) -> str:

@@ -7,22 +7,22 @@ import os
 import shlex
 from typing import Any
 
-from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.events.run import FindingReported
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.report.formatting import count, printable, value
+from eqfuzz.report.layout import Framed, LabelledTexts
 from eqfuzz.report.source import Excerpt, SourceDiff
 from eqfuzz.report.tables import plain_table
 from eqfuzz.report.verdict_texts import is_defect, style_of
 from eqfuzz.triage.findings.finding import Finding
 
-WIDE = 110
-"""From this many columns on, the cells and the worst element stand side by side."""
+_APART = 6
+"""Columns between the cells and the worst element, where there is room for both on a line."""
 
 MAX_WIDTH = 160
 
@@ -34,16 +34,7 @@ def print_finding(console: Console, event: FindingReported, out: str) -> None:
     width = min(console.width, MAX_WIDTH)
     title = Text.assemble(" ", (kind, style_of(kind)), "  ", (finding.id, "bold"), " ")
     console.print()
-    console.print(
-        Panel(
-            Group(*_body(event, width - 4)),
-            title=title,
-            title_align="left",
-            border_style="red",
-            box=box.ROUNDED,
-            width=width,
-        )
-    )
+    console.print(Framed(title, _body(event, console, width - 2), "red", width), crop=False)
     for line in paste_lines(event, out):
         console.print(Text(line, style="bold"), soft_wrap=True)
 
@@ -70,7 +61,7 @@ def _short(path: str) -> str:
     return path if relative.startswith("..") or len(relative) > len(path) else relative
 
 
-def _body(event: FindingReported, width: int) -> list[RenderableType]:
+def _body(event: FindingReported, console: Console, width: int) -> list[RenderableType]:
     finding = event.finding
     parts: list[RenderableType] = [_headline(event), Text()]
     parts += [_who_shows_it(finding), Text(printable(finding.verdict.in_words)), Text()]
@@ -84,45 +75,45 @@ def _body(event: FindingReported, width: int) -> list[RenderableType]:
     worst = _worst(evidence) if evidence is not None else None
     if worst is None:
         parts.append(cells)
-    elif width >= WIDE:
-        beside = Table.grid(padding=(0, 6, 0, 0))
+    elif sum(Measurement.get(console, console.options, part).maximum for part in (cells, worst)) + _APART <= width:
+        beside = Table.grid(padding=(0, _APART, 0, 0))
         beside.add_row(cells, worst)
         parts.append(beside)
     else:
         parts += [cells, Text(), worst]
     if finding.suspects:
         parts.append(Text())
-        parts += [Text(f"wrong by itself: {printable(line)}", style="magenta") for line in finding.suspects[:3]]
+        lines = [f"wrong by itself: {printable(line)}" for line in finding.suspects[:3]]
+        parts += [Text(line, style="magenta") for line in lines]
     return parts
 
 
-def _headline(event: FindingReported) -> Table:
+def _headline(event: FindingReported) -> LabelledTexts:
     finding = event.finding
-    rows = _grid()
-    rows.add_row("seed", Text(printable(finding.original.name)))
+    rows = [("seed", Text(printable(finding.original.name)))]
     if finding.derivation:
         rules = Text("\n").join(
             Text.assemble((step.rule, "bold magenta"), (f"  line {step.line}", "dim")) for step in finding.derivation
         )
-        rows.add_row("rule" if len(finding.derivation) == 1 else "rules", rules)
+        rows.append(("rule" if len(finding.derivation) == 1 else "rules", rules))
     release = str(finding.environment.release)
     config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
-    rows.add_row("config", config.append(f", torch {release}" if release else ""))
+    rows.append(("config", config.append(f", torch {release}" if release else "")))
     if finding.about_threads:
-        rows.add_row("threads", Text(finding.about_threads))
+        rows.append(("threads", Text(finding.about_threads)))
     if finding.also:
         cells = f"{count(finding.also, 'more cell')} of this seed {'shows' if finding.also == 1 else 'show'} the same"
-        rows.add_row("also", Text(cells))
+        rows.append(("also", Text(cells)))
     if finding.place:
-        rows.add_row("place", _place(finding))
+        rows.append(("place", _place(finding)))
     if event.bucket:
-        rows.add_row("bucket", Text.assemble((event.bucket, "bold"), f"  {printable(finding.fingerprint)}"))
+        rows.append(("bucket", Text.assemble((event.bucket, "bold"), f"  {printable(finding.fingerprint)}")))
     if finding.reduced is not None:
         before, after = finding.reduced.statements
-        rows.add_row("reduced", Text(f"from {count(before, 'statement')} to {after:,}"))
+        rows.append(("reduced", Text(f"from {count(before, 'statement')} to {after:,}")))
     if event.known:
-        rows.add_row("known", Text("found by an earlier run in this folder too"))
-    return rows
+        rows.append(("known", Text("found by an earlier run in this folder too")))
+    return LabelledTexts(rows)
 
 
 def _place(finding: Finding) -> Text:
@@ -145,7 +136,7 @@ def _cells(finding: Finding) -> Table:
     table = plain_table()
     table.add_column("")
     table.add_column("eager")
-    table.add_column(f"compiled ({finding.config}, {finding.device})")
+    table.add_column("compiled")
     rows = [("original", "P", "C(P)")]
     if finding.derivation:
         rows.append(("transformed", "P'", "C(P')"))
@@ -162,36 +153,36 @@ def _cell(finding: Finding, name: str) -> Text:
     return Text(outcome, style="green" if good and outcome != "not run" else "yellow")
 
 
-def _worst(evidence: Evidence) -> Table | None:
+def _worst(evidence: Evidence) -> LabelledTexts | None:
     """The worst element with its numbers; None without such evidence."""
-    rows = _grid()
+    rows: list[tuple[str, Text]] = []
     if evidence.path:
         where = Text(printable(evidence.path), style="bold")
         if evidence.index is not None:
             where.append(f"  at [{', '.join(map(str, evidence.index))}]")
         if evidence.call:
             where.append(f"  (input set {evidence.call})")
-        rows.add_row("worst" if evidence.index is not None else "where", where)
+        rows.append(("worst" if evidence.index is not None else "where", where))
     for label, number, style in (
         ("eager", evidence.eager, "green"),
         ("compiled", evidence.compiled, "bold red"),
         ("reference", evidence.reference, ""),
     ):
         if number is not None:
-            rows.add_row(label, Text(value(number), style=style))
+            rows.append((label, Text(value(number), style=style)))
     distance = _distance(evidence)
     if distance is not None:
-        rows.add_row("off by", Text(f"{distance:.3g}"))
+        rows.append(("off by", Text(f"{distance:.3g}")))
     if evidence.allowed is not None:
-        rows.add_row("allowed", Text("0 (must be equal)" if evidence.allowed == 0 else f"{evidence.allowed:.3g}"))
+        rows.append(("allowed", Text("0 (must be equal)" if evidence.allowed == 0 else f"{evidence.allowed:.3g}")))
     if evidence.wrong_elements or evidence.elements:
         wrong = f"{evidence.wrong_elements:,} of {count(evidence.elements, 'element')}"
         if evidence.unstable_elements:
             wrong += f" ({evidence.unstable_elements:,} unstable, left out)"
-        rows.add_row("wrong", Text(wrong))
+        rows.append(("wrong", Text(wrong)))
     if evidence.frames:
-        rows.add_row("raised in", Text(printable("\n".join(evidence.frames))))
-    return rows if rows.row_count else None
+        rows.append(("raised in", Text(printable("\n".join(evidence.frames)))))
+    return LabelledTexts(rows) if rows else None
 
 
 def _distance(evidence: Evidence) -> float | None:
@@ -201,10 +192,3 @@ def _distance(evidence: Evidence) -> float | None:
         return None
     distance = abs(evidence.compiled - against)
     return distance if math.isfinite(distance) else None
-
-
-def _grid() -> Table:
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(style="dim", no_wrap=True)
-    rows.add_column(overflow="fold")
-    return rows

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.rule import Rule as Line
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +14,7 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.run import SitesListed, VariantMade
 from eqfuzz.program.parsing import parse
 from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.source import SourceDiff
 from eqfuzz.report.tables import plain_table, print_table
 from eqfuzz.rewrite.rewrite_step import RewriteStep
@@ -50,7 +50,7 @@ class RewritesBySeed:
         counts = f"{count(len(listed.sites), 'site')}, {count(len(variants), 'variant')}"
         console.print(Line(style="dim"))
         head = Text.assemble((printable(listed.seed), "bold"), (f"  {counts}", "dim"))
-        console.print(head, soft_wrap=not console.is_terminal)
+        print_text(console, head)
         if listed.sites:
             print_table(console, _table(listed.sites))
         for variant in variants:
@@ -73,8 +73,8 @@ def _table(sites: Sequence[RewriteStep]) -> Table:
 def _print_variant(console: Console, original: str, event: VariantMade) -> None:
     rules = ", ".join(dict.fromkeys(step.rule for step in event.derivation))
     head = Text.assemble((f"variant {event.variant}", "bold"), f"  {rules}", (f"  {event.exactness}", "dim"))
-    console.print(head, soft_wrap=not console.is_terminal)
-    console.print(Padding(SourceDiff(original, event.source, event.derivation), (0, 0, 0, 2)))
+    print_text(console, head)
+    console.print(SourceDiff(original, event.source, event.derivation, margin=2), crop=False)
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ from eqfuzz.events.run import CellJudged, FindingReported, RuleTally, Summary
 from eqfuzz.mutate.outcomes import SeedOutcome
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, printable, rate
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.run.findings import print_findings
 from eqfuzz.report.run.invalid_seeds import reason_lines
 from eqfuzz.report.tables import plain_table, print_table
@@ -73,7 +74,7 @@ def print_totals(console: Console, summary: Summary, out: str) -> None:
     outcomes = outcome_counts(summary.outcomes) if summary.cells or summary.findings else []
     for line in (amounts, graph_counts(summary.compiled), costs, outcomes):
         if line:
-            console.print(dot.join(Text(word) for word in line), soft_wrap=not console.is_terminal)
+            print_text(console, dot.join(Text(word) for word in line))
     if summary.interrupted:
         console.print(Text("Interrupted: the figures above are partial.", style="bold yellow"))
     if summary.out_of_time:

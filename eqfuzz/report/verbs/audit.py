@@ -12,6 +12,7 @@ from rich.text import Text
 from eqfuzz.commands.audit import FileAudit
 from eqfuzz.oracle.audit.local_audit import Suspect
 from eqfuzz.report.formatting import count, printable
+from eqfuzz.report.layout import print_text
 
 
 class AuditReport:
@@ -60,7 +61,7 @@ class AuditReport:
         self._print(Text(f"      {index}{printable(wrong.message)}"))
 
     def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=not self._console.is_terminal)
+        print_text(self._console, text)
 
 
 class AuditLines:

@@ -14,6 +14,7 @@ from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheck
 from eqfuzz.oracle.calibration.columns import COLUMNS
 from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.report.formatting import duration, printable
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.report.tables import plain_table, print_table
@@ -66,7 +67,7 @@ class SelfCheckReport(LiveReport):
         self._print(Text.assemble("self-check ", words, (f"  ·  {duration(summary.seconds)}", "dim")))
 
     def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=not self._console.is_terminal)
+        print_text(self._console, text)
 
 
 def recall_table(recall: RecallTable) -> Table:
