@@ -359,6 +359,22 @@ _SOURCES = (
     ),
 )
 
+_OP_CATALOGUE = tuple(
+    PrivateName(
+        f"torch.testing._internal.{path}",
+        "writes samples of torch's own tests as seeds",
+        lost="no eqfuzz generate opinfo, which needs expecttest too",
+        parameters=parameters,
+    )
+    for path, parameters in (
+        ("common_methods_invocations:op_db", ()),
+        ("opinfo.core:OpInfo.sample_inputs", ("device", "dtype", "requires_grad")),
+        ("opinfo.core:OpInfo.supports_dtype", ("dtype", "device_type")),
+        ("opinfo.core:OpInfo.supported_backward_dtypes", ("device_type",)),
+        ("opinfo.core:OpInfo.formatted_name", ()),
+    )
+)
+
 CONTRACT = (
     *_DYNAMO,
     *_INDUCTOR,
@@ -370,6 +386,7 @@ CONTRACT = (
     *_OPERATORS,
     *_TENSORS,
     *_SOURCES,
+    *_OP_CATALOGUE,
 )
 
 

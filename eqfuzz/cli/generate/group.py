@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from eqfuzz.cli.generate import dag, listing, llm
+from eqfuzz.cli.generate import dag, listing, llm, opinfo
 
 generate_verbs = typer.Typer(help="Generate seeds at random or by a model.")
 generate_verbs.command("dag")(dag.dag)
+generate_verbs.command("opinfo")(opinfo.opinfo)
 generate_verbs.command("ops")(listing.ops)
 generate_verbs.command("templates")(listing.templates)
 generate_verbs.command("llm")(llm.llm)

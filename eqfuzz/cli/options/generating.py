@@ -51,3 +51,13 @@ Artifacts = Annotated[
     bool, typer.Option("--artifacts", help="Also write a summary, the operators and the graph as SVG per program.")
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print every program, and all operators.")]
+
+# PyTorch's own catalogue
+CatalogueOperators = Annotated[
+    list[str] | None,
+    typer.Option("--operators", metavar="LIST", help="Operators as OpInfo names them; comma lists (default: all)."),
+]
+CatalogueDtypes = Annotated[
+    list[str] | None,
+    typer.Option("--dtypes", metavar="LIST", help="Dtypes of operands: float32, bool …; comma lists (default: nine)."),
+]

@@ -58,7 +58,7 @@ def drawn_input(draw: Draw, spec: Spec, profiles: dict[str, float], layouts: dic
     layout = draw.weighted({name: w for name, w in layouts.items() if _can_lie(name, spec)})
     if spec.distinct and layout == "expanded":
         layout = "contiguous"
-    size, after = _base(draw, spec.shape, layout)
+    size, after = layout_code(draw, spec.shape, layout)
     text, range_ = values(draw, dataclasses.replace(spec, size=size), profiles)
     if after and (" * " in text):
         text = f"({text})"
@@ -187,7 +187,7 @@ def _can_lie(layout: str, spec: Spec) -> bool:
     return len(size) >= 1 and not (spec.distinct and (spec.exact or spec.dtype not in WIDE))
 
 
-def _base(draw: Draw, size: tuple[int, ...], layout: str) -> tuple[tuple[int, ...], str]:
+def layout_code(draw: Draw, size: tuple[int, ...], layout: str) -> tuple[tuple[int, ...], str]:
     """The size of the drawn tensor, and the code after it that gives ``size`` in ``layout``."""
     if layout == "transposed":
         swapped = [*size[:-2], size[-1], size[-2]]

@@ -1,0 +1,210 @@
+"""PyTorch's catalogue of operators, read in children that may crash, and its seed programs in a folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import threading
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from eqfuzz import __version__
+from eqfuzz.atomic_file import write_atomically
+from eqfuzz.commands.journal import Journal
+from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Handler
+from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
+from eqfuzz.generate.opinfo.messages import (
+    DTYPES,
+    SAMPLE,
+    TARGET,
+    CatalogueListed,
+    ListJob,
+    SamplesWritten,
+    WriteJob,
+    WrittenResult,
+)
+from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
+from eqfuzz.mutate.parallel import Ending, run_all
+from eqfuzz.mutate.seed_run import InternalError
+from eqfuzz.program.release import this_release
+from eqfuzz.program.suggestions import did_you_mean
+from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.processes.exit_reasons import DEATHS
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.findings.versions import versions
+
+JOURNAL = "samples.jsonl"
+PROGRAMS = "programs"
+
+_MOST_CRASHES = 20
+"""Samples of one operator and dtype that may end the process before the others are given up."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CatalogueRequest:
+    """What is read: all operators and dtypes where none are named. ``seed`` decides layouts and values."""
+
+    out: Path
+    operators: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    seed: int = 0
+    jobs: int = 1
+
+
+def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSummary:
+    """Write the programs below ``request.out``; the last event is returned. What was read before is not read again.
+
+    Raises UsageError, RunnerFailed when no process can be started, InternalError for a defect of eqfuzz.
+    """
+    began = time.monotonic()
+    reading = CatalogueReading(request, handler)
+    ending = reading.run()
+    programs = [] if ending is not Ending.DONE else reading.programs()
+    for program in programs:
+        file = request.out / PROGRAMS / program.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, program.source)
+    summary = reading.summary(programs, interrupted=ending is not Ending.DONE, seconds=time.monotonic() - began)
+    handler(summary)
+    return summary
+
+
+class CatalogueReading:
+    """Reads the samples of all requested operators and dtypes, each once: they are in a journal below ``out``."""
+
+    def __init__(self, request: CatalogueRequest, handler: Handler) -> None:
+        self._request = request
+        self._handler = handler
+        self._lock = threading.Lock()
+        self._wanted: list[tuple[str, str]] = []
+        try:
+            request.out.mkdir(parents=True, exist_ok=True)
+            self._journal = Journal(request.out / JOURNAL)
+        except OSError as error:
+            raise UsageError(f"--out: {error.filename or request.out}: {error.strerror}") from None
+        except (ValueError, TypeError) as error:
+            raise UsageError(
+                f"--out: {request.out / JOURNAL}: cannot be read: {error}; choose another folder"
+            ) from None
+
+    def run(self) -> Ending:
+        """Read what is not in the journal, until all is read or Ctrl-C. Raises like ``write_catalogue``."""
+        request = self._request
+        dtypes = request.dtypes or DTYPES
+        for dtype in dtypes:
+            if dtype not in DTYPES:
+                raise UsageError(
+                    f"--dtypes: no dtype {dtype!r}{did_you_mean(dtype, DTYPES)}; known: {', '.join(DTYPES)}"
+                )
+        environment = Environment(request.out.resolve())
+        environment.temporary_dir().mkdir(parents=True, exist_ok=True)
+        with Pool(environment, Limits(), jobs=request.jobs, target=TARGET, warm=False) as pool:
+            listed = self._listed(pool, dtypes)
+            self._wanted = [(name, dtype) for name, supported in listed.items() for dtype in supported]
+            unread = [pair for pair in self._wanted if self._key(*pair) not in self._journal]
+            self._handler(
+                CatalogueStarted(
+                    seed=request.seed,
+                    operators=len(listed),
+                    dtypes=list(dtypes),
+                    pairs=len(self._wanted),
+                    earlier=len(self._wanted) - len(unread),
+                    out=str(request.out),
+                    versions=versions(),
+                )
+            )
+            stop = threading.Event()
+            calls = (partial(self._read, pool, stop, *pair) for pair in unread)
+            return run_all(pool, calls, stop, jobs=request.jobs) if unread else Ending.DONE
+
+    def written(self) -> list[SamplesWritten]:
+        """What was read, in the order of the catalogue."""
+        keys = [self._key(*pair) for pair in self._wanted]
+        entries = dict(self._journal)
+        return [_from_json(entries[key]) for key in keys if key in entries]
+
+    def programs(self) -> list[CatalogueProgram]:
+        """The programs of all that was read."""
+        return programs_of(self.written(), self._request.seed)
+
+    def summary(self, programs: Sequence[CatalogueProgram], *, interrupted: bool, seconds: float) -> CatalogueSummary:
+        """The figures of all that was read."""
+        written = self.written()
+        left_out: dict[str, dict[str, int]] = {}
+        for one in written:
+            for reason, count in one.left_out.items():
+                by_operator = left_out.setdefault(reason, {})
+                by_operator[one.operator] = by_operator.get(one.operator, 0) + count
+        return CatalogueSummary(
+            samples=sum(one.samples for one in written),
+            repeats=sum(one.repeats for one in written),
+            results=sum(len(one.results) for one in written),
+            programs=len(programs),
+            drawing=list(dict.fromkeys(one.operator for one in written if any(r.draws for r in one.results))),
+            left_out=dict(sorted(left_out.items(), key=lambda item: -sum(item[1].values()))),
+            interrupted=interrupted,
+            seconds=round(seconds, 3),
+            out=str(self._request.out),
+        )
+
+    def _listed(self, pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The dtypes of each requested operator. Raises UsageError for one that is not in the catalogue."""
+        reply = pool.ask(ListJob(dtypes=tuple(dtypes)))
+        if not isinstance(reply.answer, CatalogueListed):
+            raise InternalError(f"the catalogue cannot be listed: {reply.exit.detail}", reply.exit.output)
+        listed = {entry.name: entry.dtypes for entry in reply.answer.operators}
+        chosen = self._request.operators or tuple(listed)
+        for name in chosen:
+            if name not in listed:
+                raise UsageError(f"--operators: OpInfo has no operator {name!r}{did_you_mean(name, listed)}")
+        return {name: dtypes for name, dtypes in listed.items() if name in chosen}
+
+    def _read(self, pool: Pool, stop: threading.Event, operator: str, dtype: str) -> None:
+        """Read one operator for a dtype; again without a sample that ends the child."""
+        skip: tuple[int, ...] = ()
+        while not stop.is_set():
+            reply = pool.ask(WriteJob(operator=operator, dtype=dtype, seed=self._request.seed, skip=skip))
+            ended = reply.exit
+            if isinstance(reply.answer, SamplesWritten) and ended.reason == "done":
+                self._keep(reply.answer, stop)
+                return
+            word, _, number = reply.stage.partition(" ")
+            if ended.reason not in DEATHS or word != SAMPLE or len(skip) == _MOST_CRASHES:
+                if stop.is_set():
+                    return  # the pool was closed
+                raise InternalError(f"OpInfo's {operator} in {dtype}: {ended.detail}", ended.output)
+            skip = (*skip, int(number))
+
+    def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:
+        with self._lock:
+            if stop.is_set():
+                return
+            self._journal.add(self._key(written.operator, written.dtype), dataclasses.asdict(written))
+            self._handler(
+                OperatorRead(
+                    operator=written.operator,
+                    dtype=written.dtype,
+                    samples=written.samples,
+                    repeats=written.repeats,
+                    results=len(written.results),
+                    draws=sum(result.draws for result in written.results),
+                    left_out=dict(written.left_out),
+                )
+            )
+
+    def _key(self, operator: str, dtype: str) -> str:
+        torch = this_release().to_versions()
+        return json.dumps([operator, dtype, self._request.seed, __version__, torch], sort_keys=True)
+
+
+def _from_json(entry: dict[str, Any]) -> SamplesWritten:
+    results = tuple(
+        WrittenResult(**{**result, "inputs": tuple((letter, code) for letter, code in result["inputs"])})
+        for result in entry["results"]
+    )
+    return SamplesWritten(**{**entry, "results": results})

@@ -1,0 +1,78 @@
+"""Events of ``eqfuzz generate opinfo``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from eqfuzz.events.event import Event
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CatalogueStarted(Event):
+    """The catalogue is about to be read."""
+
+    name: ClassVar[str] = "catalogue"
+
+    seed: int
+    """The random seed."""
+    operators: int
+    """Number of operators."""
+    dtypes: list[str]
+    """Requested dtypes of operands."""
+    pairs: int
+    """Number of pairs of an operator and a dtype that eager supports."""
+    earlier: int
+    """Number of pairs that an earlier call has read."""
+    out: str
+    """Folder of the call."""
+    versions: dict[str, str]
+    """Version by package, see ``versions``."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OperatorRead(Event):
+    """The samples of an operator for a dtype were written as results of programs."""
+
+    name: ClassVar[str] = "operator"
+
+    operator: str
+    """Name of the operator."""
+    dtype: str
+    """Dtype of the operands that the samples are for."""
+    samples: int
+    """Number of samples."""
+    repeats: int
+    """Number of samples that differ from an earlier one in values only."""
+    results: int
+    """Number of results."""
+    draws: int
+    """Number of results that draw random numbers."""
+    left_out: dict[str, int]
+    """Number of the other samples by the reason why they have no result."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CatalogueSummary(Event):
+    """The programs were written, unless the call was interrupted. Counts are over all operators and dtypes."""
+
+    name: ClassVar[str] = "summary"
+
+    samples: int
+    """Number of samples."""
+    repeats: int
+    """Number of samples that differ from an earlier one in values only."""
+    results: int
+    """Number of results."""
+    programs: int
+    """Number of programs."""
+    drawing: list[str]
+    """Names of the operators that draw random numbers."""
+    left_out: dict[str, dict[str, int]]
+    """Number of samples without a result by reason and operator, the most frequent reason first."""
+    interrupted: bool
+    """Whether Ctrl-C ended it."""
+    seconds: float
+    """Wall seconds."""
+    out: str
+    """Folder of the call."""

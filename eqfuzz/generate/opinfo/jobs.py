@@ -1,0 +1,162 @@
+"""Children that read PyTorch's catalogue of operators: its samples as source, tried in eager. Imports the catalogue."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from eqfuzz.generate.dag.values.draw import Draw
+from eqfuzz.generate.opinfo.eager import NOT_ALIKE, UNINITIALISED, EagerRun, Unfit, WrittenSample, reason_of, run_once
+from eqfuzz.generate.opinfo.expression import Unwritable, WrittenCall, written_call
+from eqfuzz.generate.opinfo.messages import (
+    SAMPLE,
+    CatalogueListed,
+    ListJob,
+    OperatorListed,
+    SamplesWritten,
+    WriteJob,
+    WrittenResult,
+)
+from eqfuzz.generate.opinfo.sample_tensor import SampleTensor, drawn_values
+from eqfuzz.run.jobs.stage_timer import StageTimer
+from eqfuzz.run.messages.job import Emit, JobTarget
+from eqfuzz.torch_internals.op_catalogue import Entry, entries
+from eqfuzz.torch_internals.trees import tensors_in
+
+STAGE = "samples"
+FATAL = "it ends the process in eager, or takes too long"
+
+_GRADIENT = ".requires_grad_()"
+_DIGITS = (3, 8)
+"""Significant digits of floats that are written out: few first, more where the sample needs them."""
+
+
+def list_operators(job: ListJob, emit: Emit) -> None:
+    """Report all operators."""
+    StageTimer(emit).enter(STAGE, 60)
+    listed = [
+        OperatorListed(name=entry.name, dtypes=tuple(d for d in job.dtypes if entry.supports(getattr(torch, d))))
+        for entry in entries()
+    ]
+    emit(CatalogueListed(operators=tuple(listed)))
+
+
+def write_samples(job: WriteJob, emit: Emit) -> None:
+    """Report the samples of one operator and dtype as source."""
+    clock = StageTimer(emit)
+    clock.enter(STAGE, job.sample_s)
+    entry = next(entry for entry in entries() if entry.name == job.operator)
+    writer = _SampleWriter(entry, getattr(torch, job.dtype), job.seed)
+    count = 0
+    for count, (args, kwargs) in enumerate(writer.samples(), 1):
+        clock.enter(f"{SAMPLE} {count}", job.sample_s)
+        if count in job.skip:
+            writer.left_out[FATAL] += 1
+        else:
+            writer.add(count, args, kwargs)
+    clock.enter(STAGE, job.sample_s)
+    emit(
+        SamplesWritten(
+            operator=job.operator,
+            dtype=job.dtype,
+            samples=count,
+            repeats=writer.repeats,
+            results=tuple(writer.results),
+            left_out=dict(writer.left_out),
+        )
+    )
+
+
+TARGET = JobTarget({ListJob: list_operators, WriteJob: write_samples})
+
+
+class _SampleWriter:
+    """Writes the samples of an operator for a dtype."""
+
+    def __init__(self, entry: Entry, dtype: torch.dtype, seed: int) -> None:
+        self._entry = entry
+        self._dtype = dtype
+        self._seed = seed
+        self._calls: set[str] = set()
+        self.results: list[WrittenResult] = []
+        self.repeats = 0
+        self.left_out: Counter[str] = Counter()
+
+    def samples(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """The catalogue's samples, the same each time."""
+        torch.manual_seed(0)
+        random.seed(0)
+        yield from self._entry.samples(self._dtype, requires_grad=self._entry.differentiates(self._dtype))
+
+    def add(self, number: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Write one sample, or count the reason why it is left out."""
+        function = self._entry.function
+        try:
+            own = run_once(lambda: function(*args, **kwargs), {"args": tensors_in((args, dict(kwargs)))})
+        except Exception as error:  # what a sample raises in eager is the reason why it is left out
+            self.left_out[f"in eager it {reason_of(error)}"] += 1
+            return
+        try:
+            call = written_call(function, self._entry.path, args, kwargs)
+            operands = {letter: SampleTensor(tensor, self._dtype) for letter, tensor in call.tensors.items()}
+        except Unwritable as error:
+            self.left_out[str(error)] += 1
+            return
+        identity = _identity(call, operands)
+        if identity in self._calls:
+            self.repeats += 1
+            return
+        self._calls.add(identity)
+        self._write(number, call, operands, own)
+
+    def _write(self, number: int, call: WrittenCall, operands: Mapping[str, SampleTensor], own: EagerRun) -> None:
+        """The first form that does in eager what the sample does."""
+        draw = Draw(random.Random(f"eqfuzz opinfo {self._entry.name} {self._dtype} {self._seed} {number}"))
+        reason = ""
+        for codes, is_special in _forms(draw, operands):
+            try:
+                run = WrittenSample(call.expression, codes).checked(own, finite=own.is_finite and not is_special)
+            except Unfit as error:
+                reason = reason or str(error)
+                if str(error) in (UNINITIALISED, NOT_ALIKE):
+                    reason = str(error)
+                    break
+            except Exception as error:  # this form is not for this sample
+                reason = reason or f"with values of its own it {reason_of(error)}"
+            else:
+                inputs = tuple(codes.items())
+                written = WrittenResult(sample=number, expression=call.expression, inputs=inputs, draws=run.draws)
+                self.results.append(written)
+                return
+        self.left_out[reason] += 1
+
+
+def _forms(draw: Draw, operands: Mapping[str, SampleTensor]) -> Iterator[tuple[dict[str, str], bool]]:
+    """Ways to write the operands, the freest first, and whether they have NaN and infinity among their values."""
+    values = drawn_values(draw, list(operands.values()))
+    forms: list[tuple[dict[str, str], bool]] = []
+    drawn = {letter: operand.drawn(draw, values) for letter, operand in operands.items()}
+    plain = {letter: operand.plain() for letter, operand in operands.items()}
+    forms += [(drawn, values == "special"), (plain, False)]
+    for digits in _DIGITS:
+        forms.append(
+            (
+                {letter: operand.with_its_values(digits) or plain[letter] for letter, operand in operands.items()},
+                False,
+            )
+        )
+    yield from forms
+    if any(_GRADIENT in code for code in drawn.values()):
+        for codes, is_special in forms:
+            yield {letter: code.replace(_GRADIENT, "") for letter, code in codes.items()}, is_special
+
+
+def _identity(call: WrittenCall, operands: Mapping[str, SampleTensor]) -> str:
+    """Equal for samples that differ in values only."""
+    plain = " ".join(operand.plain() for operand in operands.values())
+    return f"{call.expression} {re.sub(r'(low|high)=[^,)]*', lambda m: m[1] + ('-' if '-' in m[0] else '+'), plain)}"

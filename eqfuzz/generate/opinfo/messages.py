@@ -1,0 +1,94 @@
+"""Jobs that read PyTorch's catalogue of operators, and their answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+from eqfuzz.run.messages.job import ChildEvent, Count, Job, Name, Text
+
+TARGET = "eqfuzz.generate.opinfo.jobs:TARGET"
+"""The target of a pool for these jobs: a process that has imported the catalogue."""
+
+SAMPLE = "sample"
+"""The first word of the stage that a child is in while it runs a sample; its number is the second."""
+
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64")
+"""Dtypes of operands, in the order in which programs are written."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WrittenResult:
+    """One sample as source: an ``expression`` over ``$x``, ``$y`` …, and code that draws each of these.
+
+    ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers.
+    """
+
+    sample: Count
+    expression: Text
+    inputs: tuple[tuple[Name, Text], ...]
+    draws: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OperatorListed:
+    """The name of an operator, and the dtypes that eager supports."""
+
+    name: Name
+    dtypes: tuple[Name, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CatalogueListed(ChildEvent):
+    """All operators of the catalogue, in its order."""
+
+    event: Literal["catalogue"] = "catalogue"
+    operators: tuple[OperatorListed, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListJob(Job[CatalogueListed]):
+    """List the catalogue for these dtypes."""
+
+    TARGET = TARGET
+    EVENTS = (CatalogueListed,)
+    ANSWER = CatalogueListed
+
+    job: Literal["list-operators"] = "list-operators"
+    dtypes: tuple[str, ...] = DTYPES
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SamplesWritten(ChildEvent):
+    """What came of the samples of one operator and dtype.
+
+    ``samples`` counts all; ``repeats`` those that are the same call as an earlier one, but for values; ``left_out`` the
+    ones without a program by reason: what cannot be written, and what eager does not do or not twice alike.
+    """
+
+    event: Literal["samples"] = "samples"
+    operator: Name
+    dtype: Name
+    samples: Count
+    repeats: Count
+    results: tuple[WrittenResult, ...]
+    left_out: dict[Name, Count]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WriteJob(Job[SamplesWritten]):
+    """Write the samples of one operator for a dtype; ``seed`` decides layouts and values.
+
+    The child is in the stage ``sample N`` with the sample of that number. Those in ``skip`` ended an earlier child.
+    """
+
+    TARGET = TARGET
+    EVENTS = (SamplesWritten,)
+    ANSWER = SamplesWritten
+
+    job: Literal["write-samples"] = "write-samples"
+    operator: str
+    dtype: str
+    seed: int = 0
+    skip: tuple[int, ...] = ()
+    sample_s: float = 60.0

@@ -1,0 +1,145 @@
+"""Seed programs of many results: the written samples of several operators, or a part of those of one."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from eqfuzz import __version__
+from eqfuzz.generate.opinfo.messages import SamplesWritten, WrittenResult
+from eqfuzz.generate.opinfo.text import HELPERS, numbered
+
+USUAL_RESULTS = 45
+MOST_RESULTS = 60
+"""Results of a program; those of an operator with more are split into equal parts."""
+
+RANDOM = "random"
+"""The folder of programs whose results draw random numbers, below that of the dtype."""
+
+_LONGEST = 110
+
+
+@dataclasses.dataclass(frozen=True)
+class NamedResult:
+    """A result of a program, and the operator whose sample it is."""
+
+    operator: str
+    dtype: str
+    result: WrittenResult
+
+
+@dataclasses.dataclass(frozen=True)
+class CatalogueProgram:
+    """A seed program; its result number ``n`` is ``output[n]``. ``name`` is a path below the folder of seeds."""
+
+    name: str
+    results: tuple[NamedResult, ...]
+    seed: int
+
+    @property
+    def source(self) -> str:
+        """The text of the seed file."""
+        return _source(self)
+
+    def arguments(self) -> list[range]:
+        """The positions of each result's tensors among the arguments."""
+        ranges, start = [], 0
+        for named in self.results:
+            end = start + len(named.result.inputs)
+            ranges.append(range(start, end))
+            start = end
+        return ranges
+
+    def part(self, numbers: Sequence[int]) -> CatalogueProgram:
+        """The program of some of its results only, under a name of its own."""
+        label = "-".join(map(str, (numbers[0], numbers[-1]) if len(numbers) > 1 else numbers))
+        name = f"{self.name.removesuffix('.py')}.{label}.py"
+        return dataclasses.replace(self, name=name, results=tuple(self.results[number] for number in numbers))
+
+
+def programs_of(written: Sequence[SamplesWritten], seed: int) -> list[CatalogueProgram]:
+    """The programs of all results, by dtype and in the order of ``written``; results that draw numbers apart."""
+    programs: list[CatalogueProgram] = []
+    for dtype in dict.fromkeys(one.dtype for one in written):
+        for draws in (False, True):
+            of_dtype = [
+                [NamedResult(one.operator, dtype, result) for result in one.results if result.draws is draws]
+                for one in written
+                if one.dtype == dtype
+            ]
+            folder = f"{dtype}/{RANDOM}" if draws else dtype
+            programs += [CatalogueProgram(f"{folder}/{name}.py", results, seed) for name, results in _packed(of_dtype)]
+    return programs
+
+
+def _packed(groups: Sequence[Sequence[NamedResult]]) -> Iterator[tuple[str, tuple[NamedResult, ...]]]:
+    """Name and results of each program."""
+    bin: list[NamedResult] = []
+    for group in groups:
+        if len(group) > USUAL_RESULTS:
+            parts = -(-len(group) // USUAL_RESULTS)
+            for part in range(parts):
+                chosen = group[len(group) * part // parts : len(group) * (part + 1) // parts]
+                yield f"{group[0].operator}-{part + 1:02}", tuple(chosen)
+            continue
+        if len(bin) + len(group) > MOST_RESULTS:
+            yield _name(bin), tuple(bin)
+            bin = []
+        bin += group
+    if bin:
+        yield _name(bin), tuple(bin)
+
+
+def _name(results: Sequence[NamedResult]) -> str:
+    first, last = results[0].operator, results[-1].operator
+    return first if first == last else f"{first}-to-{last}"
+
+
+def _source(program: CatalogueProgram) -> str:
+    body: list[str] = []
+    parameters: list[str] = []
+    inputs: list[str] = []
+    operator = ""
+    for number, named in enumerate(program.results, 1):
+        result = named.result
+        if named.operator != operator:
+            operator = named.operator
+            body.append(f"# {operator}")
+            inputs += [f"# {operator}"] if result.inputs else []
+        body.append(f"{numbered(result.expression, number)},")
+        parameters += [f"{letter}{number}" for letter, _ in result.inputs]
+        inputs += _on_one_line([f"{code}," for _, code in result.inputs])
+    code = "\n".join([*body, *inputs])
+    helpers = [text for name, text in HELPERS.items() if re.search(rf"\b{name}\(", code)]
+    imports = ["import torch", *(["import torch.nn.functional as F"] if re.search(r"\bF\.", code) else [])]
+    yielded = "yield (\n" + textwrap.indent("\n".join(inputs), "    ") + "\n)" if inputs else "yield ()"
+    parts = [
+        f'"""{_title(program)}"""\n\n' + "\n".join(imports),
+        *helpers,
+        f"def program({_wrapped(parameters)}):\n    return (\n" + textwrap.indent("\n".join(body), " " * 8) + "\n    )",
+        "def inputs(rng):\n" + textwrap.indent(yielded, "    "),
+    ]
+    return "\n\n\n".join(parts) + "\n"
+
+
+def _title(program: CatalogueProgram) -> str:
+    operators = list(dict.fromkeys(named.operator for named in program.results))
+    names = operators[0] if len(operators) == 1 else f"{operators[0]} to {operators[-1]}"
+    return (
+        f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n"
+        f"Made by eqfuzz {__version__}, seed {program.seed}.\n"
+    )
+
+
+def _on_one_line(items: Sequence[str]) -> list[str]:
+    joined = " ".join(items)
+    return [joined] if joined and len(joined) <= _LONGEST else list(items)
+
+
+def _wrapped(names: Sequence[str]) -> str:
+    text = ", ".join(names)
+    if len(text) <= _LONGEST - 20:
+        return text
+    return "\n" + textwrap.fill(f"{text},", _LONGEST, initial_indent="    ", subsequent_indent="    ") + "\n"

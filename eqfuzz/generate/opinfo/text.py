@@ -1,0 +1,28 @@
+"""Names in the text of programs: letters of tensors, helper functions. Imports no torch."""
+
+from __future__ import annotations
+
+import string
+
+LETTERS = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d", "e", "f", "g", "h", "p", "q", "r", "s", "t")
+"""Names of a sample's tensors, in the order in which they occur."""
+
+HELPERS = {
+    "positive_definite": """\
+def positive_definite(matrix):
+    return matrix @ matrix.mH + torch.eye(matrix.shape[-1], dtype=matrix.dtype)""",
+    "symmetric": """\
+def symmetric(matrix):
+    return matrix + matrix.mH""",
+}
+"""Functions that the code of operands may call."""
+
+
+def numbered(text: str, number: int) -> str:
+    """``text`` with the number of its result at each of its tensors: ``${x}`` becomes ``x7``."""
+    return string.Template(text).substitute({letter: f"{letter}{number}" for letter in LETTERS})
+
+
+def unnumbered(text: str) -> str:
+    """``text`` with plain letters: ``${x}`` becomes ``x``."""
+    return string.Template(text).substitute({letter: letter for letter in LETTERS})

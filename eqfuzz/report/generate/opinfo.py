@@ -1,0 +1,92 @@
+"""Console report of ``eqfuzz generate opinfo``: what was read, and what is left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from eqfuzz.events.event import Event
+from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
+from eqfuzz.report.formatting import count, duration, named_versions
+from eqfuzz.report.live_display import LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.tables import plain_table, print_table
+
+OPERATORS_NAMED = 4
+"""Operators that are named for each reason."""
+
+
+class CatalogueReport(LiveReport):
+    """Handles the events of ``eqfuzz.commands.read_opinfo``; draws while it is open as a context manager."""
+
+    def __init__(self, console: Console, *, quiet: bool) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._progress = ProgressCounter("operators by dtype")
+        self._renderer = LiveRenderer(console, self._progress)
+        self._summary: CatalogueSummary | None = None
+
+    def handle(self, event: Event) -> None:
+        """Count and show one event."""
+        match event:
+            case CatalogueStarted():
+                self._progress.begin(event.pairs - event.earlier)
+                if not self._quiet:
+                    read = f"  ·  {event.earlier:,} read before" if event.earlier else ""
+                    heading = (
+                        f"OpInfo: {count(event.operators, 'operator')} × {count(len(event.dtypes), 'dtype')}, "
+                        f"{event.pairs:,} supported{read}  ·  seed {event.seed}  ·  {named_versions(event.versions)}"
+                    )
+                    self._console.print(Text(heading), soft_wrap=True)
+            case OperatorRead():
+                self._progress.advance()
+            case CatalogueSummary():
+                self._summary = event
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Print the totals, and the samples that are left out."""
+        event = self._summary
+        if event is None:
+            return
+        if not self._quiet:
+            self._print_left_out(event)
+            if event.drawing:
+                names = ", ".join(event.drawing)
+                self._console.print(Text(f"draw random numbers, in programs of their own: {names}"), soft_wrap=True)
+        parts = [
+            count(event.programs, "program"),
+            f"{count(event.results, 'result')} of {count(event.samples, 'sample')}",
+            f"{event.repeats:,} the same call with other values",
+            f"{sum(sum(by.values()) for by in event.left_out.values()):,} left out",
+            f"in {duration(event.seconds)}",
+            f"in {event.out}/programs",
+        ]
+        self._console.print(Text("  ·  ".join(parts)), soft_wrap=True)
+        if event.interrupted:
+            self._console.print(
+                Text("Interrupted: no program was written; the same command resumes.", style="yellow"), soft_wrap=True
+            )
+
+    def _print_left_out(self, event: CatalogueSummary) -> None:
+        if not event.left_out:
+            return
+        total = sum(sum(by_operator.values()) for by_operator in event.left_out.values())
+        table = plain_table("Left out", count(total, "sample"))
+        table.add_column("samples", justify="right", no_wrap=True)
+        table.add_column("reason")
+        table.add_column("operators")
+        for reason, by_operator in event.left_out.items():
+            table.add_row(f"{sum(by_operator.values()):,}", Text(reason), Text(_named(by_operator)))
+        self._console.print()
+        print_table(self._console, table)
+        self._console.print()
+
+
+def _named(by_operator: Mapping[str, int]) -> str:
+    most = sorted(by_operator, key=lambda name: -by_operator[name])
+    more = len(most) - OPERATORS_NAMED
+    return ", ".join(most[:OPERATORS_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,66 @@
+"""Samples of the catalogue in this process: what is written does in eager what the sample does."""
+
+import pytest
+
+from eqfuzz.generate.opinfo import jobs
+from eqfuzz.generate.opinfo.eager import UNINITIALISED, WrittenSample
+from eqfuzz.generate.opinfo.messages import CatalogueListed, ListJob, SamplesWritten, WriteJob
+from eqfuzz.run.messages.job import ChildEvent
+
+
+def read(operator: str, dtype: str, **more: object) -> SamplesWritten:
+    events: list[ChildEvent] = []
+    jobs.write_samples(WriteJob(operator=operator, dtype=dtype, **more), events.append)  # type: ignore[arg-type]
+    (answer,) = (event for event in events if isinstance(event, SamplesWritten))
+    return answer
+
+
+def test_every_operator_is_listed_with_its_dtypes():
+    events: list[ChildEvent] = []
+    jobs.list_operators(ListJob(), events.append)
+    (listed,) = (event for event in events if isinstance(event, CatalogueListed))
+    dtypes = {entry.name: entry.dtypes for entry in listed.operators}
+    assert len(dtypes) > 500
+    assert "bool" in dtypes["add"]
+    assert "int64" not in dtypes["linalg_cholesky"]
+
+
+@pytest.mark.parametrize("operator", ["add", "gather", "linalg_cholesky", "nn_functional_nll_loss", "expand", "where"])
+def test_no_sample_is_lost(operator: str):
+    written = read(operator, "float32")
+    assert written.samples == len(written.results) + written.repeats + sum(written.left_out.values())
+    assert len(written.results) >= 0.7 * written.samples > 0
+
+
+def test_same_seed_gives_the_same_text_and_another_one_another():
+    assert read("add", "float32") == read("add", "float32")
+    assert read("add", "float32").results != read("add", "float32", seed=1).results
+
+
+def test_gradients_are_asked_for_where_eager_has_them():
+    codes = [code for result in read("mul", "float32").results for _, code in result.inputs]
+    assert any(".requires_grad_()" in code for code in codes)
+    assert not any("requires_grad" in code for result in read("mul", "int64").results for _, code in result.inputs)
+
+
+def test_memory_that_is_not_initialised_is_no_result():
+    written = read("empty_like", "float32")
+    assert set(written.left_out) == {UNINITIALISED}
+    assert {code for result in written.results for _, code in result.inputs} <= {"rng.normal(0, 5, 0)"}
+
+
+def test_random_numbers_are_noticed():
+    assert {result.draws for result in read("nn_functional_dropout", "float64").results} == {True, False}
+
+
+def test_samples_that_ended_a_child_are_counted():
+    written = read("add", "float32", skip=(2, 3))
+    assert written.left_out == {jobs.FATAL: 2}
+    assert not {2, 3} & {result.sample for result in written.results}
+
+
+def test_values_of_the_domain_are_finite():
+    for result in read("log", "float64").results:
+        codes = dict(result.inputs)
+        if "special" not in "".join(codes.values()):
+            assert WrittenSample(result.expression, codes).run(seed=5).is_finite
