@@ -16,6 +16,7 @@ from eqfuzz.run.messages.codec import Decoder, M, MessageLines, decoder_of, enco
 from eqfuzz.run.messages.job import ChildEvent, ChildFinished, Emit, Reason, StageEntered
 from eqfuzz.run.processes.child import Emitter, flush_output, raise_descriptor
 from eqfuzz.run.processes.process_tree import children_of, die_with_parent, kill, kill_family
+from eqfuzz.run.processes.stage_deadline import StageDeadline
 from eqfuzz.run.protocol import BadMessage, describe_status, readable
 
 GRACE = 15.0
@@ -58,7 +59,7 @@ class CellProcess(Generic[M]):
         self._lines = MessageLines(decoder_of(StageEntered, ChildFinished, *kinds))
         self._queue: deque[ChildEvent] = deque()
         self._stage = "start"
-        self._seconds = _FIRST
+        self._deadline = StageDeadline(_FIRST, self._pid)
         self._started = time.monotonic()
 
     def listen(self, announce: Emit) -> ChildEvent:
@@ -67,22 +68,22 @@ class CellProcess(Generic[M]):
         The last is ``CellProcessExit``: with reason ``done`` when its work returned, ``error`` with ``traceback`` when
         it raised.
         """
-        deadline = time.monotonic() + self._seconds
+        self._deadline.enter(self._deadline.seconds)
         while True:
             while self._queue:
                 event = self._queue.popleft()
                 if isinstance(event, StageEntered):
-                    self._stage, self._seconds = event.stage, event.seconds
-                    deadline = time.monotonic() + self._seconds
-                    announce(dataclasses.replace(event, seconds=self._seconds + GRACE))
+                    self._stage = event.stage
+                    self._deadline.enter(event.seconds)
+                    announce(dataclasses.replace(event, seconds=event.seconds + GRACE))
                 elif isinstance(event, ChildFinished):
                     self._reap()
                     return self._exit("error" if event.error else "done", event.error or "", event.traceback)
                 else:
                     return event
-            if time.monotonic() > deadline:
+            if self._deadline.has_passed():
                 return self._time_out()
-            if not readable([self._events], min(1.0, max(0.0, deadline - time.monotonic()))):
+            if not readable([self._events], min(1.0, self._deadline.left())):
                 continue
             data = os.read(self._events, 2**16)
             if not data:
@@ -114,7 +115,7 @@ class CellProcess(Generic[M]):
         os.kill(self._pid, signal.SIGXCPU)  # it writes its stack
         time.sleep(_SECONDS_FOR_STACK)
         self._kill()
-        return self._exit("hang", f"no end of stage {self._stage} after {self._seconds:g} seconds")
+        return self._exit("hang", f"no end of stage {self._stage} after {self._deadline.seconds:g} seconds")
 
     def _kill(self) -> None:
         kill_family(self._pid)

@@ -17,6 +17,7 @@ from eqfuzz.run.messages.codec import MAX_LINE, MessageLines, encode
 from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, Job, Reason, StageEntered
 from eqfuzz.run.messages.process_messages import ForkRequest
 from eqfuzz.run.processes.fork_client import ChildHandle
+from eqfuzz.run.processes.stage_deadline import StageDeadline
 from eqfuzz.run.protocol import FORBIDDEN, BadMessage, ServerLost, describe_status, readable
 from eqfuzz.run.sandbox.event_validation import EventValidator
 
@@ -112,9 +113,8 @@ class JobMonitor:
         self._printed = 0
         self._tail = b""
         self._stage: str | None = None
-        self._seconds = limits.load_s
         self._started = time.monotonic()
-        self._deadline = self._started + limits.load_s
+        self._deadline = StageDeadline(limits.load_s)
         self._ended: tuple[Reason, str] | None = None
         self.finished: ChildFinished | None = None
 
@@ -141,8 +141,7 @@ class JobMonitor:
 
     def _listen(self) -> Iterator[ChildEvent]:
         """Wait until there is something to read, a second at most, and read it."""
-        left = max(0.0, self._deadline - time.monotonic())
-        ready = readable([*self._open, self._process.fate], min(left, 1.0))
+        ready = readable([*self._open, self._process.fate], min(self._deadline.left(), 1.0))
         if self._process.fate in ready:
             self._process.read()
         if self._pipes.output in ready:
@@ -153,8 +152,10 @@ class JobMonitor:
             return
         if self._validator is not None and time.monotonic() > self._started + self._validator.seconds:
             self._ended = (FORBIDDEN, f"does not end within {self._validator.seconds:g} seconds in all")
-        elif time.monotonic() > self._deadline:
-            self._ended = ("hang", f"no end of {self._place()} after {self._seconds:g} seconds")
+            return
+        self._deadline.pid = self._process.pid
+        if self._deadline.has_passed():
+            self._ended = ("hang", f"no end of {self._place()} after {self._deadline.seconds:g} seconds")
 
     def _read_output(self) -> int:
         data = self._read(self._pipes.output)
@@ -173,12 +174,12 @@ class JobMonitor:
                 if self._validator is not None:
                     self._validator.check(event)
                 if isinstance(event, StageEntered):
-                    self._stage, self._seconds = event.stage, event.seconds
-                    self._deadline = time.monotonic() + self._seconds
+                    self._stage = event.stage
+                    self._deadline.enter(event.seconds)
                 yielded = time.monotonic()
                 yield event
                 # The consumer may take long over an event; that time is not the job's.
-                self._deadline += time.monotonic() - yielded
+                self._deadline.postpone(time.monotonic() - yielded)
         except BadMessage as bad:
             self._ended = (FORBIDDEN if self._validator is not None else "error", f"on the event pipe: {bad}")
 

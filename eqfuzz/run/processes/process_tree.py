@@ -52,16 +52,31 @@ def innermost_number(pid: int) -> int | None:
     return next((int(line.split()[-1]) for line in lines if line.startswith("NSpid:")), None)
 
 
-def kill_family(pid: int) -> None:
-    """Kill a process that leads its group, its group, and the descendants that have left the group."""
+def family_of(pid: int) -> set[int]:
+    """A process and all its descendants."""
     generations = [{pid}]
     seen = {pid}
     while generations[-1]:
         below = set().union(*(children_of(member) for member in generations[-1])) - seen
         seen |= below
         generations.append(below)
+    return seen
+
+
+def seconds_in_run_queue(pid: int) -> float:
+    """Wall seconds in which a process was ready and waited for a processor; 0 where the kernel does not say so."""
+    try:
+        _, nanoseconds, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    except (OSError, ValueError):
+        return 0.0
+    return int(nanoseconds) / 1e9
+
+
+def kill_family(pid: int) -> None:
+    """Kill a process that leads its group, its group, and the descendants that have left the group."""
+    family = family_of(pid)
     kill_group(pid)
-    for member in seen:
+    for member in family:
         kill(member)
 
 
