@@ -29,7 +29,7 @@ class StageDeadline:
         self._granted = 0.0
 
     def postpone(self, seconds: float) -> None:
-        """Wall time that somebody else has used."""
+        """Wall time that another process has used."""
         self._end += seconds
 
     def left(self) -> float:
