@@ -217,6 +217,7 @@ class Calibration:
         began = time.monotonic()
         key = f"capability {{}} {self.seed}"
         wanted = [program for program in self.programs if key.format(program.name) not in self.journal]
+        observed = 0
         for name in CAPABILITIES if wanted else ():
             (self.out / name).mkdir(exist_ok=True)
             environment = Environment(self.out / name, extra=(("ATEN_CPU_CAPABILITY", name),))
@@ -225,7 +226,9 @@ class Calibration:
                 def observe(program: Program, name: str = name, pool: Pool = pool) -> Any:
                     return pool.ask(ObserveJob(program=program, seed=self.seed, file=self._file(name, program)))
 
-                list(self._each(pool, observe, wanted))
+                for _ in self._each(pool, observe, wanted):
+                    observed += 1
+                    self._emit_progress(f"{CAPABILITY}, {name}", observed, len(wanted) * len(CAPABILITIES))
         with self._pool(Environment(self.out), CalibrationJob.TARGET, warm=False) as pool:
 
             def compare(program: Program) -> Any:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.commands.calibrate import Calibration, Sizes
+from eqfuzz.commands.calibrate import CAPABILITY, Calibration, Sizes
+from eqfuzz.events.event import Event
+from eqfuzz.events.self_check import SelfCheckProgress
 from eqfuzz.oracle.calibration.recall import RecallRow
 from eqfuzz.program.program import Program
 from tests.unit.children import Children
@@ -58,3 +60,18 @@ def test_journal_of_an_earlier_version_is_read(tmp_path: Path, monkeypatch: pyte
     assert calibration.table.rows[RecallRow("zeroed", "float32", "outputs")].detected == {"eqfuzz": 3}
     assert calibration.table.programs == {"float32": 1}
     assert calibration.table.false_alarms == {"float32": {"NNSmith": 1}}
+
+
+def test_runs_with_other_vector_widths_show_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[Event] = []
+    calibration = Calibration(tmp_path, events.append, Sizes(), jobs=1, seed=0)
+    calibration.programs = calibration.programs[:2]
+    monkeypatch.setattr(calibration, "_pool", lambda *_, **__: Children({}))
+    calibration.capability()
+    progress = [(event.part, event.done, event.total) for event in events if isinstance(event, SelfCheckProgress)]
+    widths = [(name, number) for number, name in enumerate(["default"] * 2 + ["avx2"] * 2 + ["avx512"] * 2, 1)]
+    assert progress == [
+        *((f"{CAPABILITY}, {name}", number, 6) for name, number in widths),
+        (CAPABILITY, 1, 2),
+        (CAPABILITY, 2, 2),
+    ]
