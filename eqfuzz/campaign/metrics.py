@@ -60,6 +60,15 @@ class OutcomeTotals:
         }
 
 
+@dataclasses.dataclass
+class RunningItem:
+    """An item under way. ``cells`` is the number of its compiled cells, None until its seed is rewritten."""
+
+    seed: str
+    cells: int | None = None
+    judged: int = 0
+
+
 class CampaignMetrics:
     """Counts the events and outcomes of one call; ``load_earlier_calls`` adds those of earlier calls. Thread-safe."""
 
@@ -82,8 +91,7 @@ class CampaignMetrics:
         self._last_bucket: float | None = None
         self._restarted = 0
         self._lost_workers = 0
-        self._running: dict[int, str] = {}
-        self._judged: Counter[int] = Counter()
+        self._running: dict[int, RunningItem] = {}
         self._waiting: CampaignBlocked | None = None
         self._cells_before = 0
         self._spending: Mapping[str, Any] = {}
@@ -116,18 +124,18 @@ class CampaignMetrics:
         """Cells count with their item's outcome, so that those of an interrupted item do not; see ``running``."""
         # Here: what is stored is described without events, and they are a tenth of what `campaign list` imports.
         from eqfuzz.events.campaign import CampaignBlocked, EpochCommitted, ItemEnded, ItemStarted, WorkerLost
-        from eqfuzz.events.run import CellJudged, FindingReported, ForkServerRestarted, SeedDone
+        from eqfuzz.events.run import CellJudged, FindingReported, ForkServerRestarted, SeedDone, SeedRewritten
 
         with self._lock:
             match event:
                 case ItemStarted(index=index, seed=seed):
-                    self._running[index] = seed
-                    self._judged[index] = 0
+                    self._running[index] = RunningItem(seed)
                 case ItemEnded(index=index):
                     self._running.pop(index, None)
-                    self._judged.pop(index, None)
-                case CellJudged(index=index, config=config) if config:
-                    self._judged[index] += 1
+                case SeedRewritten(index=index, cells=cells) if index in self._running:
+                    self._running[index].cells = cells
+                case CellJudged(index=index, config=config) if config and index in self._running:
+                    self._running[index].judged += 1
                 case SeedDone(peak_mb=peak_mb):
                     self._peak_mb = max(self._peak_mb, peak_mb)
                 case FindingReported(finding=finding, bucket=bucket, issue=issue):
@@ -224,7 +232,7 @@ class CampaignMetrics:
                 "seconds": round(self.total_seconds, 1),
                 "cpu_seconds": round(self._totals.cpu_seconds, 1),
                 "peak_mb": max(self._peak_mb, self._totals.peak_mb),
-                "running": [self._running[index] for index in sorted(self._running)],
+                "running": [self._running[index].seed for index in sorted(self._running)],
                 "workers_restarted": self._restarted,
                 "workers_lost": self._lost_workers,
                 "waiting": self._waiting.cause if self._waiting is not None else "",
@@ -232,10 +240,10 @@ class CampaignMetrics:
                 **self._spending,
             }
 
-    def running(self) -> list[tuple[str, int]]:
-        """The seed of each running item, with the number of its cells that were judged."""
+    def running(self) -> list[RunningItem]:
+        """The items under way, the first one first."""
         with self._lock:
-            return [(self._running[index], self._judged[index]) for index in sorted(self._running)]
+            return [dataclasses.replace(self._running[index]) for index in sorted(self._running)]
 
     def curve(self) -> list[Json]:
         with self._lock:

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from eqfuzz.campaign.metrics import CampaignMetrics
+from eqfuzz.campaign.metrics import CampaignMetrics, RunningItem
 from eqfuzz.events.campaign import (
     CampaignBlocked,
     CampaignStarted,
@@ -79,9 +79,8 @@ class CampaignScreen:
         yields = self._statistics.yields()
         if yields:
             parts += [Text(), _rewards(yields)]
-        for seed, cells in self._statistics.running()[:RUNNING_SHOWN]:
-            text = f"  {count(cells, 'cell')} of {printable(seed)}" if cells else f"  {printable(seed)}"
-            parts.append(Text(text, style="dim", no_wrap=True, overflow="ellipsis"))
+        for item in self._statistics.running()[:RUNNING_SHOWN]:
+            parts.append(Text(f"  {_progress_of(item)}", style="dim", no_wrap=True, overflow="ellipsis"))
         if figures["waiting"]:
             cause = f"waiting: {figures['waiting']}: {figures['waiting_detail']}"
             parts.append(Text(printable(cause), style="bold yellow"))
@@ -288,6 +287,13 @@ _WHY = {
     "model": "its model",
     "error": "an error",
 }
+
+
+def _progress_of(item: RunningItem) -> str:
+    """``preparing seeds/a.py``, then ``1/12 cells of seeds/a.py``."""
+    if item.cells is None:
+        return f"preparing {printable(item.seed)}"
+    return f"{item.judged:,}/{max(item.cells, item.judged):,} cells of {printable(item.seed)}"
 
 
 def _rewards(rewards: Mapping[str, Mapping[str, float]]) -> Table:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.events.campaign import CampaignSummary, ItemEnded, ItemStarted
-from eqfuzz.events.run import InvalidReason
+from eqfuzz.events.run import InvalidReason, SeedRewritten
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
 
@@ -68,20 +68,20 @@ def test_new_findings_are_counted_by_severity_most_severe_first() -> None:
     assert "4 findings in 2 buckets (wrong values: 1, crashes: 1, metadata: 2) in" in text
 
 
-def test_cells_of_a_seed_under_way_are_shown() -> None:
+def test_progress_of_a_seed_under_way_is_on_the_screen() -> None:
     statistics = CampaignMetrics()
     screen = CampaignScreen(statistics, "night", 1)
     screen.stage = ""
     statistics.count_event(ItemStarted(index=7, seed="training.py", arms={}, attempt=1))
-    assert "\u2502   training.py " in display_of(screen)
+    assert "preparing training.py" in display_of(screen)
+    statistics.count_event(SeedRewritten(index=7, seed="training.py", sites=9, variants=4, cells=12))
+    assert "0/12 cells of training.py" in display_of(screen)
     cell = sample.cell(7, 0)
-    statistics.count_event(dataclasses.replace(cell, config=""))  # an eager check is no cell
-    assert "\u2502   training.py " in display_of(screen)
-    for _ in range(2):
-        statistics.count_event(cell)
-    assert "2 cells of training.py" in display_of(screen)
-    ended = ItemEnded(index=7, seed="training.py", state="done", reason="", cells=2, cpu_seconds=1.0)
-    statistics.count_event(ended)
+    for event in (cell, dataclasses.replace(cell, config=""), sample.cell(8, 0), cell):  # an eager check is no cell
+        statistics.count_event(event)
+    assert "2/12 cells of training.py" in display_of(screen)
+    assert statistics.figures()["running"] == ["training.py"]
+    statistics.count_event(ItemEnded(index=7, seed="training.py", state="done", reason="", cells=2, cpu_seconds=1.0))
     assert "training.py" not in display_of(screen)
 
 
