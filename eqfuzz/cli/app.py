@@ -64,7 +64,7 @@ def _is_usage_error(error: Exception) -> bool:
 def _usage_error(error: Any) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "eqfuzz"
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".").replace(": Value error, ", ": ")  # pydantic's words
     complain(f"{message}; see `{command} --help`")
     return USAGE
 

@@ -159,4 +159,7 @@ def _existing(out: Path, db: str) -> InvocationOptions:
 
     if not db and not (out / STORE_FILE).is_file():
         raise BadOption("--out", f"no campaigns in {out} ({STORE_FILE} is not there)")
+    file = db.removeprefix("sqlite:///")
+    if file not in ("", db) and not Path(file).is_file():  # SQLite would create it
+        raise BadOption("--db", f"no campaigns in {file}: no such file")
     return InvocationOptions(name="", out=out, url=db)

@@ -73,12 +73,19 @@ def prompts(format: LinesFormat = OutputFormat.TEXT) -> None:
 
 
 def parts(glob: PartPattern = "*", format: LinesFormat = OutputFormat.TEXT) -> None:
-    """List the compiler's parts for prompts."""
-    from eqfuzz.generate.llm.white_box import parts
+    """List the compiler's parts for prompts.
 
-    for name, part in parts().items():
-        if not (fnmatch.fnmatchcase(name, glob) or part.label == glob):
-            continue
+    Exit codes: 0 listed, 2 no such part.
+    """
+    from eqfuzz.generate.llm.white_box import parts
+    from eqfuzz.program.suggestions import did_you_mean
+
+    every = parts()
+    matching = {name: part for name, part in every.items() if fnmatch.fnmatchcase(name, glob) or part.label == glob}
+    if not matching:
+        hint = did_you_mean(glob.strip("*"), [*every, *(part.label for part in every.values())])
+        raise UsageError(f"no part of the compiler fits {glob!r}{hint}")
+    for name, part in matching.items():
         if format is OutputFormat.JSON:
             print(json.dumps({**part.to_json(), "place": part.place}))
         else:

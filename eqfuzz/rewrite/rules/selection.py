@@ -58,7 +58,7 @@ def one(rules: Sequence[R], name: str) -> R:
     fitting = [r for r in rules if name in (r.name, _bare(r.name))]
     fitting = fitting or [r for r in rules if name in {n for f in former_names(r.name) for n in (f, _bare(f))}]
     if not fitting:
-        raise ValueError(f"no rule {name!r}{_hint(name, rules, families_too=False)}")
+        raise ValueError(f"no rule {name!r}{_hint(name, rules, families_too=False) or '; `eqfuzz rules` lists them'}")
     if len(fitting) > 1:
         raise ValueError(f"{name!r} is the name of {len(fitting)} rules: {', '.join(r.name for r in fitting)}")
     return fitting[0]

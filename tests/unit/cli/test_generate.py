@@ -236,6 +236,12 @@ def test_operators_are_listed():
     assert "torch.add" in invoke("ops").stdout
 
 
+def test_missing_file_of_operators_is_refused_in_one_line(tmp_path):
+    result = invoke("ops", "--operators-from", str(tmp_path / "none.py"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"eqfuzz: --operators-from: {tmp_path}/none.py: no such file\n"
+
+
 def test_campaign_suggests_a_template(tmp_path):
     result = CliRunner().invoke(app, ["campaign", "--template", "unbakced", "--out", str(tmp_path)])
     assert result.exit_code == 2

@@ -72,5 +72,19 @@ def test_prompts_and_parts_are_listed():
     assert json.loads(invoke("parts", "lowering:lowering.cat", "--format", "json").stdout)["operators"] == ["aten.cat"]
 
 
+@pytest.mark.parametrize(
+    ("glob", "message"),
+    [
+        ("zzzz", "no part of the compiler fits 'zzzz'"),
+        ("lowering:lowering.catt", "no part of the compiler fits 'lowering:lowering.catt', did you mean "),
+    ],
+)
+def test_part_that_does_not_exist_is_refused(glob, message):
+    result = invoke("parts", glob)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"eqfuzz: {message}")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_paper_rules_are_ten():
     assert len(select(known_rules(), "paper")) == 10

@@ -70,6 +70,14 @@ def test_declarations_are_what_loading_the_rules_gives():
     assert declared == [to_fields(rule) for rule in shipped_rules()]
 
 
+@pytest.mark.parametrize("verb", [["campaign", "list"], ["campaign", "show", "night"], ["corpus", "min", "night"]])
+def test_missing_database_is_refused_and_not_created(tmp_path, verb):
+    result = CliRunner().invoke(app, [*verb, "--db", f"sqlite:///{tmp_path}/a/none.db"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"eqfuzz: --db: no campaigns in {tmp_path}/a/none.db: no such file\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_no_summary_of_a_verb_is_cut_off(group):
     result = CliRunner().invoke(app, [*group, "--help"], env={"COLUMNS": "80"})

@@ -61,6 +61,7 @@ def test_version_is_printed():
         (["replay"], "ID"),
         (["audit"], "PATHS"),
         (["--nope"], "--nope"),
+        (["findings", "--sort", "nope"], "Invalid value for '--sort': 'nope' is not one of 'bucket', "),
     ],
 )
 def test_wrong_command_line_is_one_line_and_exit_2(arguments, message):

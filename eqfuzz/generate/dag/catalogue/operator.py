@@ -184,6 +184,8 @@ _LOADED: dict[Path, dict[str, Operator]] = {}
 
 def _load(path: Path) -> dict[str, Operator]:
     """The operators that a user's file declares; they do not enter the registry. Raises InvalidOperators."""
+    if not path.is_file():
+        raise InvalidOperators(f"{path}: no such file")
     before = dict(REGISTRY)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
