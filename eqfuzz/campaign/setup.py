@@ -65,36 +65,33 @@ def run_campaign(
     except (RuleError, ValueError) as error:
         raise UsageError(str(error)) from None
     events = EventDispatcher(metrics, handler)
-    try:
-        with open_store(options) as store, contextlib.ExitStack() as stack:
-            llm_source = _llm_source_of(configuration, options.folder / MODEL_FOLDER, events)
-            if llm_source is not None:
-                stack.enter_context(llm_source)
-                sources = [*sources, llm_source]
-            executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, runner)))
+    with contextlib.closing(runner), open_store(options) as store, contextlib.ExitStack() as stack:
+        llm_source = _llm_source_of(configuration, options.folder / MODEL_FOLDER, events)
+        if llm_source is not None:
+            stack.enter_context(llm_source)
+            sources = [*sources, llm_source]
+        executor = stack.enter_context(contextlib.closing(executor_of(configuration, options, runner)))
 
-            def check_oracle(emit: Handler) -> str:
-                problem = failed_step(runner.seeds.self_check(), emit)
-                if options.executor == RAY:
-                    runner.close()  # items run elsewhere
-                return problem
+        def check_oracle(emit: Handler) -> str:
+            problem = failed_step(runner.seeds.self_check(), emit)
+            if options.executor == RAY:
+                runner.close()  # items run elsewhere
+            return problem
 
-            invocation = CampaignInvocation(
-                name=options.name,
-                out=options.folder,
-                store=store,
-                executor=executor,
-                executor_name=options.executor,
-                space=SearchSpace(
-                    sources, sorted({rule.family for rule in rules}), runner.configs, frozenset(runner.seed_configs)
-                ),
-                rules=len(rules),
-                check_oracle=check_oracle,
-                llm_source=llm_source,
-            )
-            return CampaignLoop(configuration, invocation, bucketer, events).run()
-    finally:
-        runner.close()
+        invocation = CampaignInvocation(
+            name=options.name,
+            out=options.folder,
+            store=store,
+            executor=executor,
+            executor_name=options.executor,
+            space=SearchSpace(
+                sources, sorted({rule.family for rule in rules}), runner.configs, frozenset(runner.seed_configs)
+            ),
+            rules=len(rules),
+            check_oracle=check_oracle,
+            llm_source=llm_source,
+        )
+        return CampaignLoop(configuration, invocation, bucketer, events).run()
 
 
 def executor_of(configuration: Configuration, options: InvocationOptions, runner: ItemRunner) -> Executor:

@@ -7,7 +7,7 @@ import itertools
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -312,7 +312,7 @@ class Calibration:
 
     def _each(
         self, pool: Pool, one: Callable[[Program], Any], programs: Sequence[Program]
-    ) -> Iterator[tuple[Program, Any]]:
+    ) -> Generator[tuple[Program, Any]]:
         """``one`` of every program, ``jobs`` at a time, in order. An interruption closes ``pool``, used by ``one``."""
         threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="measure")
         try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from eqfuzz.closeable import Closeable
 from eqfuzz.events.event import Handler
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.mutate.bucketing import Bucketer
@@ -23,7 +22,7 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.findings.versions import versions
 
 
-class SeedRunner:
+class SeedRunner(Closeable):
     """Runs seeds in one pool of processes; any thread may call ``seed_run``. A context manager; else call ``close``.
 
     ``rules`` are the names of the selected ones. Raises RunnerFailed where no process can be started.
@@ -46,14 +45,6 @@ class SeedRunner:
         self.versions = versions()
         self._resources = RunResources(self.rules, self.pool, self.environment, limits, self.versions)
         self._evictor = CacheEvictor(self.environment.caches())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End all processes; seeds that are running fail with RunnerFailed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -64,9 +63,7 @@ class LiveRenderer:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.stop()
 
     def start(self) -> None:
@@ -100,15 +97,18 @@ class LiveRenderer:
 
 
 class LiveReport:
-    """Base of reports that draw while they are open as context managers; a subclass sets ``_renderer``."""
+    """Base of reports that draw while they are open as context managers, unless they are quiet.
+
+    A subclass sets ``_renderer`` and, where it can be quiet, ``_quiet``.
+    """
 
     _renderer: LiveRenderer
+    _quiet = False
 
     def __enter__(self) -> Self:
-        self._renderer.start()
+        if not self._quiet:
+            self._renderer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._renderer.stop()

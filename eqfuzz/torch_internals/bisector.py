@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 from eqfuzz.torch_internals.options import config_module, patched, without_graph_caches
 
@@ -54,10 +55,5 @@ def switched_off(subsystem: str, detail: str) -> Iterator[None]:
     def is_off(backend: str, name: str, debug_info: Callable[[], str] | None = None) -> bool:
         return name == subsystem and debug_info is not None and application(debug_info()) == detail
 
-    before = CompilerBisector.__dict__["disable_subsystem"]
-    CompilerBisector.disable_subsystem = staticmethod(is_off)  # pyright: ignore[reportAttributeAccessIssue]
-    try:
-        with without_graph_caches():
-            yield
-    finally:
-        CompilerBisector.disable_subsystem = before
+    with mock.patch.object(CompilerBisector, "disable_subsystem", staticmethod(is_off)), without_graph_caches():
+        yield

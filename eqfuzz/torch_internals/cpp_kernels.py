@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
 from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.codecache import CppPythonBindingsCodeCache
@@ -30,12 +31,8 @@ def make_kernels_with(make: MakeKernel) -> None:
 @contextlib.contextmanager
 def kernels_left_out() -> Iterator[None]:
     """Context in which the kernels of compiled graphs are empty functions."""
-    before = AsyncCompile.__dict__["cpp_pybinding"]
-    make_kernels_with(lambda argtypes, source: lambda *_: None)
-    try:
+    with mock.patch.object(AsyncCompile, "cpp_pybinding", staticmethod(lambda argtypes, source: lambda *_: None)):
         yield
-    finally:
-        AsyncCompile.cpp_pybinding = before
 
 
 def build_kernel(argtypes: Sequence[str], source: str) -> Function:

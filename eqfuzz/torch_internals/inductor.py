@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 import torch._guards
@@ -25,12 +26,8 @@ def code_hook(seen: Callable[[str], None]) -> Iterator[None]:
     """Context in which ``seen`` is called with the generated code of each graph before it is built."""
     from torch._inductor.graph import GraphLowering
 
-    before = GraphLowering.__dict__["save_output_code"]
-    GraphLowering.save_output_code = staticmethod(seen)
-    try:
+    with mock.patch.object(GraphLowering, "save_output_code", staticmethod(seen)):
         yield
-    finally:
-        GraphLowering.save_output_code = before
 
 
 @contextlib.contextmanager
@@ -44,11 +41,8 @@ def graph_hook(seen: Callable[[torch.fx.Graph], None]) -> Iterator[None]:
         seen(self.module.graph)
         return before(self, *args)
 
-    GraphLowering.run = run
-    try:
+    with mock.patch.object(GraphLowering, "run", run):
         yield
-    finally:
-        GraphLowering.run = before
 
 
 def watch_loaded_code(seen: Callable[[str], None]) -> None:

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.engine.disk_space import DISK_FULL, has_space
 from eqfuzz.campaign.sources.files import CampaignEnding, DrawHistory, SeedText
 from eqfuzz.campaign.store.errors import StoreUnavailable, file_error
+from eqfuzz.closeable import Closeable
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import SourceUnavailable
 from eqfuzz.events.event import Handler
@@ -59,7 +59,7 @@ ENDING_SECONDS = 20.0
 BUDGET_SPENT = "the budget is spent"
 
 
-class LlmSeeds:
+class LlmSeeds(Closeable):
     """Seeds written for the prompts of ``request``, whose count is ignored. A context manager; else call ``close``.
 
     The ``number``-th draw sends the same requests every time: earlier responses are read from the response log, so a
@@ -194,14 +194,6 @@ class LlmSeeds:
         """End the processes and close the response log."""
         self.abort()
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     async def _make_unless_aborted(self, sample: SampleRequest) -> SampleResult:
         making = asyncio.create_task(self._make(sample))

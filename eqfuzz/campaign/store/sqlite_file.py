@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from eqfuzz.campaign.store.errors import StoreError, sqlite_error
+from eqfuzz.closeable import Closeable
 
 REVISION = "0002"
 """The last of ``migrations/``: a file of another one is opened by ``Database``, which migrates it."""
@@ -19,7 +19,7 @@ BUSY_SECONDS = 5.0
 """How long a connection waits for another's transaction."""
 
 
-class SqliteFile:
+class SqliteFile(Closeable):
     """An open file. Every query is one transaction."""
 
     def __init__(self, file: Path) -> None:
@@ -32,12 +32,7 @@ class SqliteFile:
             raise sqlite_error(error, self.place) from error
         self._connection.row_factory = sqlite3.Row
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._connection.close()
 
     def is_current(self) -> bool:

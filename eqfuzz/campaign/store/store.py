@@ -6,8 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -24,12 +23,13 @@ from eqfuzz.campaign.store.records import (
     EpochResult,
     Json,
 )
+from eqfuzz.closeable import Closeable
 
 _CHUNK = 500
 """Rows in one statement: SQLite has a limit of 32,766 values."""
 
 
-class Store(StoreReader):
+class Store(StoreReader, Closeable):
     """A store of campaigns; any number of processes and threads may use it at once.
 
     Every method is one transaction. All raise StoreError, and StoreUnavailable where a retry may help.
@@ -46,14 +46,6 @@ class Store(StoreReader):
     def open(cls, url: str | sa.URL, folder: Path) -> Store:
         """The store in the database at ``url`` with its files below ``folder``; created if missing."""
         return cls(Database(url), ProgramFiles(folder))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._database.close()

@@ -30,6 +30,7 @@ from eqfuzz.generate.llm.samples import SampleRequest
 from eqfuzz.generate.llm.seed_folder import SeedFolder
 from eqfuzz.generate.llm.validation import TARGET, Reason, ValidationResult, Validator
 from eqfuzz.generate.llm.white_box import CompilerPart
+from eqfuzz.mutate.parallel import pool_threads
 from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -137,18 +138,14 @@ class _WritingRun:
         watches = any(sample.part is not None for sample in self.samples.all)
         environment = Environment(request.out.resolve(), unsafe=request.unsafe)
         rules = tuple(rule.name for rule in known_rules())
-        threads = ThreadPoolExecutor(request.jobs, thread_name_prefix="check")
         pool = Pool(environment, limits, jobs=request.jobs, target=TARGET, warm=watches)
-        try:
-            asyncio.run(self._all(Validator(pool, limits, rules, request.seed), threads))
-        except KeyboardInterrupt:
-            self.why = "interrupt"
-        except RequestRejected as error:
-            raise UsageError(f"{request.endpoint.host} refuses: {error}") from None
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
-            pool.close()
-            threads.shutdown(wait=True)
+        with pool_threads(pool, request.jobs, "check") as threads:
+            try:
+                asyncio.run(self._all(Validator(pool, limits, rules, request.seed), threads))
+            except KeyboardInterrupt:
+                self.why = "interrupt"
+            except RequestRejected as error:
+                raise UsageError(f"{request.endpoint.host} refuses: {error}") from None
         event = self._event(WritingSummary if not runs or self.why == "interrupt" else WritingEnded)
         self.handler(event)
         return event

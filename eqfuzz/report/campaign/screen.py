@@ -151,11 +151,6 @@ class CampaignReport(LiveReport):
         self._out = ""
         self._invalid: set[str] = set()
 
-    def __enter__(self) -> CampaignReport:
-        if not self._quiet:
-            self._renderer.start()
-        return self
-
     def handle(self, event: Event) -> None:
         """Show one event. Not to be called by two threads at once."""
         match event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -48,11 +49,10 @@ class GenerationReport(LiveReport):
         elif isinstance(event, GenerationEnded):
             self._generation = event
 
-    def __enter__(self) -> GenerationReport:
+    def __enter__(self) -> Self:
         if not self._quiet:
             self._console.print(Text(self._heading), soft_wrap=True)
-        super().__enter__()
-        return self
+        return super().__enter__()
 
     def close(self) -> None:
         """Print the totals, and how often each operator was used unless the programs will be run."""

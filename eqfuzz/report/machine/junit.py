@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
 from eqfuzz.atomic_file import replacement_of
+from eqfuzz.closeable import Closeable
 from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, InvalidReason, SeedDone, SeedInvalid, Summary
@@ -25,7 +26,7 @@ class _CaseElement:
     severity: Severity | None = None
 
 
-class JUnitFile:
+class JUnitFile(Closeable):
     """Collects events, and writes ``path`` when it is closed; a context manager.
 
     New findings are failures, the most severe of a seed first, with its ``severity`` as a property of the test case.
@@ -40,12 +41,6 @@ class JUnitFile:
         self._seconds = 0.0
         self._invalid: Sequence[InvalidReason] = ()
         self._seconds_of: dict[int, float] | None = None
-
-    def __enter__(self) -> JUnitFile:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
     def handle(self, event: Event) -> None:
         """Take one event. Not to be called by two threads at once."""

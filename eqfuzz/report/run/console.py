@@ -68,11 +68,6 @@ class ConsoleReport(LiveReport):
         self._notable: list[CellJudged] = []
         self._programs: ProgramsRun | None = None
 
-    def __enter__(self) -> ConsoleReport:
-        if not self._quiet:
-            self._renderer.start()
-        return self
-
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
         self._progress.count(event)

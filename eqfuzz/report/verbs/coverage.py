@@ -39,11 +39,6 @@ class CoverageReport(LiveReport):
         self._progress = ProgressCounter("programs")
         self._renderer = LiveRenderer(console, self._progress, every)
 
-    def __enter__(self) -> CoverageReport:
-        if not self._quiet:
-            self._renderer.start()
-        return self
-
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
         match event:

@@ -45,11 +45,6 @@ class SpeedReport(LiveReport):
         self._renderer = LiveRenderer(console, self._progress, every)
         self._config = ""
 
-    def __enter__(self) -> SpeedReport:
-        if not self._quiet:
-            self._renderer.start()
-        return self
-
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
         match event:

@@ -236,13 +236,11 @@ class BatchedCells:
         """One run of the compiler; where it fails, one for each half, down to the kernel that it rejects."""
         seconds = self._job.limits.compile_s + 5.0 * len(kernels)
         self._clock.enter("build", seconds + GRACE)
-        process = CellProcess(partial(_build, kernels, seconds), (KernelsBuilt,), decoder_of(KernelsReply))
-        try:
+        build = partial(_build, kernels, seconds)
+        with contextlib.closing(CellProcess(build, (KernelsBuilt,), decoder_of(KernelsReply))) as process:
             event = process.listen(self._emit)
             if isinstance(event, KernelsBuilt):
                 process.listen(self._emit)
-        finally:
-            process.close()
         self._clock.forked({}, rest=COMPILER)
         self.counts["compiler_runs"] += 1
         if isinstance(event, KernelsBuilt):

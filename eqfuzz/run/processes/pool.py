@@ -8,9 +8,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
+from eqfuzz.closeable import Closeable
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.kernels.toolchain import furnish, keep, place
 from eqfuzz.run.limits import Limits
@@ -106,7 +106,7 @@ class Worker:
         self.process.close()
 
 
-class Pool:
+class Pool(Closeable):
     """Runs jobs in children that can hang, crash or exhaust their memory without harm to other processes.
 
     ``runner="fork"`` forks a child for each job from one warm process (CPU only); ``"spawn"`` keeps ``jobs``
@@ -156,14 +156,6 @@ class Pool:
         self._idle: list[Worker] = []
         self._sandboxes: list[ForkServerHandle] = []
         self._free_sandboxes: list[ForkServerHandle] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def ask(self, job: Job[A]) -> JobReply[A]:
         """Run the job to its end and return its last answer, if it gave one. Raises like ``stream``."""

@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -164,18 +165,16 @@ def test_verdict_names_the_call():
 
 
 def test_registered_oracle_runs():
-    @oracle("sum")
     def total(comparison: Comparison) -> Verdict | None:
         """Nothing may sum to 15."""
         total = comparison.compiled.calls[0].outputs[0][1].sum()
         return Verdict(VerdictKind.WRONG_RESULT, "it is 15") if total == 15 else None
 
-    try:
+    with mock.patch.dict(ORACLES):
+        oracle("sum")(total)
         assert judged(lambda x: x + 0, lambda x: x + 0).message == "it is 15"
         with pytest.raises(ValueError, match="already"):
             oracle("sum")(total)
-    finally:
-        del ORACLES["sum"]
 
 
 def test_rewrite_may_add_globals_and_must_keep_the_others():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import faulthandler
 import os
@@ -43,14 +44,11 @@ def follow(work):
     """All events of a process that runs ``work``, and the stages that were announced."""
     stages = []
     before = set(psutil.Process().children())
-    process = started(work)
-    try:
+    with contextlib.closing(started(work)) as process:
         events = [process.listen(stages.append)]
         while not isinstance(events[-1], CellProcessExit):
             events.append(process.listen(stages.append))
-    finally:
-        process.close()
-        process.close()
+    process.close()  # again, which does nothing
     assert set(psutil.Process().children()) <= before
     return events, stages
 
@@ -72,13 +70,10 @@ def test_process_waits_for_a_reply_of_any_size() -> None:
         emit(Said())
         emit(Said(number=len(next_reply().text)))
 
-    process = started(work)
-    try:
+    with contextlib.closing(started(work)) as process:
         assert process.listen(ignore) == Said()
         process.reply(Reply(text="x" * 300_000))
         assert process.listen(ignore) == Said(number=300_000)
-    finally:
-        process.close()
 
 
 @pytest.mark.parametrize(
@@ -110,12 +105,9 @@ def test_replies_reach_their_own_process() -> None:
 
         return work
 
-    processes = [started(named(name)) for name in "abc"]
-    try:
+    with contextlib.ExitStack() as stack:
+        processes = [stack.enter_context(contextlib.closing(started(named(name)))) for name in "abc"]
         assert [process.listen(ignore).name for process in processes] == ["a", "b", "c"]
         for number, process in reversed(list(enumerate(processes))):
             process.reply(Reply(text=str(number)))
             assert process.listen(ignore) == Said(name=f"{'abc'[number]}{number}")
-    finally:
-        for process in processes:
-            process.close()

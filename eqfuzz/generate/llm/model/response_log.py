@@ -6,17 +6,18 @@ import json
 import os
 import threading
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import filelock
+
+from eqfuzz.closeable import Closeable
 
 
 class InvalidResponseLog(Exception):
     """The file is in use, cannot be written or is damaged; ``str()`` is one line."""
 
 
-class ResponseLog:
+class ResponseLog(Closeable):
     """An append-only file, used by one process at a time. ``entries`` are those that it had when it was opened.
 
     A last line without a line break was being written when the process died, and is removed. Raises InvalidResponseLog.
@@ -70,11 +71,3 @@ class ResponseLog:
     def close(self) -> None:
         self._stream.close()
         self._in_use.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
