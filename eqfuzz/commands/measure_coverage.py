@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from eqfuzz.atomic_file import replacement_of
 from eqfuzz.commands.coverage_sources import PlannedProgram
 from eqfuzz.commands.journal import Journal
 from eqfuzz.errors import UsageError
@@ -85,13 +86,13 @@ def _baseline(settings: Settings) -> TorchBaseline:
         environment = settings.environment()
         for folder in (environment.temporary_dir(), environment.cache_dir()):
             folder.mkdir(parents=True, exist_ok=True)
-        partial_file = file.with_suffix(".part")
-        command = [sys.executable, "-m", "eqfuzz.run.coverage.torch_baseline"]
-        command += [Job.TARGET, str(environment.temporary_dir()), str(partial_file)]
-        ran = subprocess.run(command, env=environment.variables(cuda=False), capture_output=True, text=True)
-        if ran.returncode:
-            raise InternalError(f"torch cannot be imported under coverage.py: exit code {ran.returncode}", ran.stderr)
-        partial_file.replace(file)
+        with replacement_of(file) as partial_file:
+            command = [sys.executable, "-m", "eqfuzz.run.coverage.torch_baseline"]
+            command += [Job.TARGET, str(environment.temporary_dir()), str(partial_file)]
+            ran = subprocess.run(command, env=environment.variables(cuda=False), capture_output=True, text=True)
+            if ran.returncode:
+                problem = f"torch cannot be imported under coverage.py: exit code {ran.returncode}"
+                raise InternalError(problem, ran.stderr)
     try:
         baseline = TorchBaseline.from_json(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:

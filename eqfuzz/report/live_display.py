@@ -11,6 +11,8 @@ from rich.live import Live
 from rich.segment import Segment
 from rich.text import Text
 
+from eqfuzz.report.layout import print_text
+
 LINE_SECONDS = 30.0
 """Seconds between two lines where there is no terminal."""
 
@@ -99,9 +101,10 @@ class LiveRenderer:
 class LiveReport:
     """Base of reports that draw while they are open as context managers, unless they are quiet.
 
-    A subclass sets ``_renderer`` and, where it can be quiet, ``_quiet``.
+    A subclass sets ``_console``, ``_renderer`` and, where it can be quiet, ``_quiet``.
     """
 
+    _console: Console
     _renderer: LiveRenderer
     _quiet = False
 
@@ -112,3 +115,6 @@ class LiveReport:
 
     def __exit__(self, *raised: object) -> None:
         self._renderer.stop()
+
+    def _print(self, text: str | Text) -> None:
+        print_text(self._console, Text(text) if isinstance(text, str) else text)

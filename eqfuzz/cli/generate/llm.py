@@ -133,12 +133,16 @@ def llm(
         count=count,
         budget=budget,
         base_url=base_url,
-        key=(key_env, key_file),
+        key_env=key_env,
+        key_file=key_file,
         price=price,
         seed=seed,
-        asking=(max_tokens, temperature, repairs),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        repairs=repairs,
         concurrency=concurrency,
-        patience=(seconds_of(timeout, "--timeout"), attempts),
+        response_seconds=seconds_of(timeout, "--timeout"),
+        attempts=attempts,
         program_seconds=seconds_of(program_timeout, "--program-timeout"),
         targets=split_names(target),
         corpus=tuple(corpus or ()),
@@ -252,12 +256,16 @@ def _request(
     count: int,
     budget: str,
     base_url: str,
-    key: tuple[str | None, Path | None],
+    key_env: str | None,
+    key_file: Path | None,
     price: str,
     seed: int,
-    asking: tuple[int, float | None, int],
+    max_tokens: int,
+    temperature: float | None,
+    repairs: int,
     concurrency: int,
-    patience: tuple[float, int],
+    response_seconds: float,
+    attempts: int,
     program_seconds: float,
     targets: list[str],
     corpus: tuple[Path, ...],
@@ -272,7 +280,7 @@ def _request(
     from eqfuzz.generate.llm.request import GenerationRequest, amount_of, endpoint_of, parts_of
 
     with request_options():
-        endpoint = endpoint_of(model, base_url, *key, silent=dry_run)
+        endpoint = endpoint_of(model, base_url, key_env, key_file, silent=dry_run)
         amount = amount_of(endpoint, price)
         parts, all_parts = parts_of(prompts, targets)
     return GenerationRequest(
@@ -283,9 +291,9 @@ def _request(
         out=out,
         seed=seed,
         budget=dollars_of(budget, "--budget"),
-        settings=RequestSettings(*asking),
+        settings=RequestSettings(max_tokens, temperature, repairs),
         concurrency=concurrency,
-        retry_policy=RetryPolicy(timeout=patience[0], attempts=patience[1]),
+        retry_policy=RetryPolicy(timeout=response_seconds, attempts=attempts),
         jobs=jobs,
         parts=parts,
         all_parts=all_parts,

@@ -159,7 +159,7 @@ class CampaignReport(LiveReport):
                 self._screen.workers, self._screen.stage = event.jobs, ""
                 self._start(event)
             case SelfCheckStep(step=step, passed=passed) if not self._quiet:
-                self._print(
+                self._print_line(
                     f"self-check: {step}" if passed else f"self-check FAILS: {step}", "dim" if passed else "red"
                 )
             case FindingReported(issue=issue, known=False):  # an earlier run has printed the others
@@ -168,20 +168,20 @@ class CampaignReport(LiveReport):
                     if issue
                     else f"{one_line(event)}  [{event.bucket}]"
                 )
-                self._print(line, "yellow" if issue else "bold red")
+                self._print_line(line, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):
-                self._print(f"{seed}: {reason}", "red")
+                self._print_line(f"{seed}: {reason}", "red")
             case SeedInvalid(seed=seed, reason=reason) if not self._quiet and seed not in self._invalid:
                 self._invalid.add(seed)
-                self._print(f"invalid: {reason}", "yellow")
+                self._print_line(f"invalid: {reason}", "yellow")
             case CampaignBlocked(cause=cause, detail=detail) if cause:
-                self._print(f"waiting, {cause}: {detail}", "bold yellow")
+                self._print_line(f"waiting, {cause}: {detail}", "bold yellow")
             case SourceUnavailable(source=source, detail=detail):
-                self._print(f"{source}: {detail}", "yellow")
+                self._print_line(f"{source}: {detail}", "yellow")
             case WorkerLost(worker=worker, detail=detail):
-                self._print(f"worker {worker} is lost, its items are released: {detail}", "yellow")
+                self._print_line(f"worker {worker} is lost, its items are released: {detail}", "yellow")
             case CampaignStopping(why=why, running=running):
-                self._print(_stopping(why, running), "bold yellow" if why in ("interrupt", "error") else "dim")
+                self._print_line(_stopping(why, running), "bold yellow" if why in ("interrupt", "error") else "dim")
             case EpochCommitted() if not self._quiet and not self.console.is_terminal:
                 self._epoch(event)
             case CampaignSummary():
@@ -192,8 +192,8 @@ class CampaignReport(LiveReport):
     def _start(self, event: CampaignStarted) -> None:
         if self._quiet:
             return
-        self._print(named_versions(event.versions), "dim")
-        self._print(
+        self._print_line(named_versions(event.versions), "dim")
+        self._print_line(
             "  ·  ".join(
                 (
                     f"campaign {event.campaign}" + (", resumed" if event.resumed else ""),
@@ -209,7 +209,9 @@ class CampaignReport(LiveReport):
 
     def _epoch(self, event: EpochCommitted) -> None:
         reached = f"epoch {event.epoch}: {event.new_features} new features, {event.new_lines} new lines"
-        self._print(f"{reached}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim")
+        self._print_line(
+            f"{reached}, {count(event.new_buckets, 'new bucket')}, {count(event.kept, 'program')} kept", "dim"
+        )
 
     def _close(self, summary: CampaignSummary) -> None:
         self._renderer.stop()
@@ -223,7 +225,7 @@ class CampaignReport(LiveReport):
         for line in closing_lines(summary, self._out):
             self.console.print(line, soft_wrap=True)
 
-    def _print(self, text: str, style: str) -> None:
+    def _print_line(self, text: str, style: str) -> None:
         print_text(self.console, Text(printable(text), style=style))
 
 

@@ -92,9 +92,6 @@ class WritingReport(LiveReport):
         self._progress.note = Text(f"{count(self._accepted, 'seed')}, {dollars(self._dollars)}", style="dim")
         self._progress.advance()
 
-    def _print(self, text: str | Text) -> None:
-        self._console.print(Text(text) if isinstance(text, str) else text, soft_wrap=True)
-
     def _close(self, event: WritingEnded) -> None:
         if not self._quiet and event.asked:
             self._console.print()

@@ -8,7 +8,6 @@ from rich.text import Text
 from eqfuzz.events.event import Event
 from eqfuzz.events.rules import CheckStarted, CheckSummary, RuleChecked, RuleStarted
 from eqfuzz.report.formatting import count, duration, printable
-from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 
@@ -73,9 +72,6 @@ class CheckReport(LiveReport):
         parts.append(Text(f"{count(summary.draws, 'draw')}, {count(summary.rewrites, 'rewrite')}", style="dim"))
         parts.append(Text(duration(summary.seconds), style="dim"))
         self._print(Text("  ·  ").join(parts))
-
-    def _print(self, text: Text) -> None:
-        print_text(self._console, text)
 
 
 def _amounts(event: RuleChecked) -> str:

@@ -88,9 +88,6 @@ class CoverageReport(LiveReport):
             self._print(Text(line, "bold"))
         self._print(Text(f"{count(summary.together.programs, 'program')}  ·  {duration(summary.seconds)}"))
 
-    def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=True)
-
 
 def table_of(summary: CoverageSummary) -> Table:
     """Statements by source: each row counts what importing and the first compilations run, too."""

@@ -14,7 +14,6 @@ from eqfuzz.events.self_check import SelfCheckProgress, SelfCheckStep, SelfCheck
 from eqfuzz.oracle.calibration.columns import COLUMNS
 from eqfuzz.oracle.calibration.recall_table import RecallCounts, RecallTable
 from eqfuzz.report.formatting import duration, printable
-from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.report.tables import plain_table, print_table
@@ -65,9 +64,6 @@ class SelfCheckReport(LiveReport):
         if summary.interrupted:
             words = ("stopped early", "bold yellow")
         self._print(Text.assemble("self-check ", words, (f"  ·  {duration(summary.seconds)}", "dim")))
-
-    def _print(self, text: Text) -> None:
-        print_text(self._console, text)
 
 
 def recall_table(recall: RecallTable) -> Table:

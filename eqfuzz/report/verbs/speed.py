@@ -138,9 +138,6 @@ class SpeedReport(LiveReport):
         timed = f"{summary.timed:,} of {count(summary.seeds, 'seed')} timed"
         self._print(Text.assemble(slow, f"  ·  {timed}  ·  {duration(summary.seconds)}"))
 
-    def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=True)
-
 
 def interval_in_words(interval: Interval) -> str:
     """``12.5 µs [12.3, 12.7]``."""
