@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -92,8 +93,11 @@ class CatalogueReading:
                 f"--out: {request.out / JOURNAL}: cannot be read: {error}; choose another folder"
             ) from None
 
-    def run(self) -> Ending:
-        """Read what is not in the journal, until all is read or Ctrl-C. Raises like ``write_catalogue``."""
+    def run(self, deadline: float = math.inf) -> Ending:
+        """Read what is not in the journal, until all is read, ``deadline`` or Ctrl-C. Raises like ``write_catalogue``.
+
+        ``deadline`` is a value of ``time.monotonic``.
+        """
         request = self._request
         dtypes = request.dtypes or DTYPES
         for dtype in dtypes:
@@ -120,7 +124,7 @@ class CatalogueReading:
             )
             stop = threading.Event()
             calls = (partial(self._read, pool, stop, *pair) for pair in unread)
-            return run_all(pool, calls, stop, jobs=request.jobs) if unread else Ending.DONE
+            return run_all(pool, calls, stop, jobs=request.jobs, deadline=deadline) if unread else Ending.DONE
 
     def written(self) -> list[SamplesWritten]:
         """What was read, in the order of the catalogue."""

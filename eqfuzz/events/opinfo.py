@@ -1,4 +1,4 @@
-"""Events of ``eqfuzz generate opinfo``."""
+"""Events of ``eqfuzz generate opinfo``, and of the sweep that it makes with ``--run``."""
 
 from __future__ import annotations
 
@@ -74,5 +74,75 @@ class CatalogueSummary(Event):
     """Whether Ctrl-C ended it."""
     seconds: float
     """Wall seconds."""
+    out: str
+    """Folder of the call."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SweepStarted(Event):
+    """The programs are about to be compiled."""
+
+    name: ClassVar[str] = "sweep"
+
+    programs: int
+    """Number of programs."""
+    earlier: int
+    """Number of programs that an earlier call has judged."""
+    config: str
+    """Name of the compile configuration."""
+    jobs: int
+    """Programs judged at once."""
+    out: str
+    """Folder of the call."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ProgramSwept(Event):
+    """Every result of a program was judged."""
+
+    name: ClassVar[str] = "program"
+
+    program: str
+    """Name of the program."""
+    outcomes: dict[str, int]
+    """Number of results by outcome."""
+    different: list[str]
+    """New differences, one line each."""
+    seconds: float
+    """Wall seconds."""
+    cpu_seconds: float
+    """CPU seconds."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SweepSummary(Event):
+    """The sweep is complete, or was ended early. Counts include those of earlier calls."""
+
+    name: ClassVar[str] = "summary"
+
+    samples: int
+    """Number of samples of the catalogue."""
+    repeats: int
+    """Number of samples that differ from an earlier one in values only."""
+    results: int
+    """Number of samples that are results of programs."""
+    judged: int
+    """Number of results that were judged."""
+    left_out: dict[str, dict[str, int]]
+    """Number of samples without a result by reason and operator."""
+    drawing: list[str]
+    """Names of the operators that draw random numbers."""
+    outcomes: dict[str, dict[str, int]]
+    """Number of judged results by dtype and outcome."""
+    findings: int
+    """Number of findings that are no known issue."""
+    interrupted: bool
+    """Whether Ctrl-C ended it."""
+    out_of_time: bool
+    """Whether the time limit ended it."""
+    seconds: float
+    """Wall seconds of this call."""
+    cpu_seconds: float
+    """CPU seconds of all programs."""
     out: str
     """Folder of the call."""

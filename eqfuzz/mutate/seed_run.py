@@ -80,6 +80,7 @@ class SeedRun:
     """Runs the seed at ``path``, or the ``text`` of this name, and reports by ``emit``.
 
     Findings get a bucket if there is a ``bucketer``. ``stop`` and the monotonic time ``deadline`` interrupt the run.
+    ``results`` are as in ``RunJob``: then ``judge`` is to be called, and the cell has verdicts on each result.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class SeedRun:
         deadline: float | None = None,
         bucketer: Bucketer | None = None,
         text: str | None = None,
+        results: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         self.index = index
         self.path = path
@@ -108,6 +110,7 @@ class SeedRun:
         self.deadline = deadline
         self.bucketer = bucketer
         self.text = text
+        self.results = results
         self.untrusted = settings.untrusted
         self.variants: tuple[VariantRecord, ...] = ()
         self.cells: dict[tuple[int, str, str], Cell] = {}
@@ -183,6 +186,7 @@ class SeedRun:
             rules_from=tuple(str(p.absolute()) for p in settings.rewriting.rules_from),
             favoured=settings.favoured,
             list_sites=settings.diff,
+            results=self.results,
             in_batches=settings.compiling.runner == "fast" and "cuda" not in settings.compiling.devices,
             checks=settings.checks,
             steps=settings.judging.steps,
@@ -308,6 +312,7 @@ class SeedRun:
             report.seconds,
             report.compiled,
             report.erased,
+            report.apart,
         )
         if not cell.config:  # the eager check of a variant; an earlier child may have reported it already
             if cell.variant not in self.judged_variants:

@@ -69,11 +69,14 @@ class SeedRunner(Closeable):
         settings: Settings | None = None,
         bucketer: Bucketer | None = None,
         text: str | None = None,
+        results: tuple[tuple[int, ...], ...] = (),
     ) -> SeedRun:
         """A seed to be run with ``settings`` (default: those of the runner), see ``SeedRun``."""
         self._evictor.due()
         settings = settings or self.settings
-        return SeedRun(index, path, settings, self._resources, emit, stop, bucketer=bucketer, text=text)
+        return SeedRun(
+            index, path, settings, self._resources, emit, stop, bucketer=bucketer, text=text, results=results
+        )
 
 
 def selected_rules(settings: RewriteSettings) -> list[Rule]:

@@ -45,6 +45,10 @@ class ProgressCounter:
         """Count ``total`` steps from 0; the clock starts anew."""
         self._bar.reset(self._task, total=total)
 
+    def rename(self, noun: str) -> None:
+        """Name the steps ``noun`` from now on."""
+        self._bar.update(self._task, description=noun)
+
     def start(self, index: int, name: str) -> None:
         """Step ``index`` is under way; its name is shown until it is done."""
         with self._lock:

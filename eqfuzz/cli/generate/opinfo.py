@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,18 +15,36 @@ from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
     Jobs,
+    KnownIssueFiles,
     LogLevel,
     LogLevelOption,
+    NoKnownIssues,
     Out,
     OutputFormat,
     Quiet,
     RandomSeed,
+    Time,
+    Timeout,
 )
-from eqfuzz.cli.options.generating import CatalogueDtypes, CatalogueOperators
-from eqfuzz.cli.options.values import job_count, split_names
+from eqfuzz.cli.options.compiling import SweepConfig
+from eqfuzz.cli.options.generating import CatalogueDtypes, CatalogueOperators, ThenSweep
+from eqfuzz.cli.options.values import (
+    BadOption,
+    configs_of,
+    job_count,
+    known_issues_of,
+    seconds_of,
+    split_names,
+    time_limit,
+)
 
 if TYPE_CHECKING:
     from eqfuzz.commands.read_opinfo import CatalogueRequest
+    from eqfuzz.mutate.settings import Settings
+    from eqfuzz.run.configs.named import Config
+
+DEFAULT_TIMEOUT = "5m"
+"""A program has many results."""
 
 
 def opinfo(
@@ -33,6 +52,12 @@ def opinfo(
     dtypes: CatalogueDtypes = None,
     seed: RandomSeed = 0,
     jobs: Jobs = None,
+    run: ThenSweep = False,
+    config: SweepConfig = None,
+    timeout: Timeout = "",
+    time: Time = None,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
     out: Out = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
@@ -44,7 +69,11 @@ def opinfo(
     new values of its domain in layouts drawn at random. The same random seed, torch and version give the same programs.
     What was read is kept in DIR/samples.jsonl: the same command resumes.
 
-    Exit codes: 0 written, 2 usage or bad input, 3 internal error, 130 interrupted.
+    --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
+    to DIR/matrix.json and DIR/matrix.md. It resumes too. --config, --timeout, --time and --known-issues go with --run.
+
+    Exit codes: 0 written, or no new difference, 1 new differences (--run), 2 usage or bad input, 3 internal error,
+    130 interrupted.
     """
     logs.start(log_level)
     from eqfuzz.commands.read_opinfo import CatalogueRequest
@@ -56,24 +85,75 @@ def opinfo(
         seed=seed,
         jobs=job_count(jobs),
     )
+    of_runs = {
+        "--config": config,
+        "--timeout": timeout,
+        "--time": time,
+        "--known-issues": known_issues,
+        "--no-known-issues": no_known_issues,
+    }
+    for option, value in of_runs.items():
+        if value and not run:
+            raise BadOption(option, "it is about comparing, so it goes with --run")
+    settings: Settings | None = None
+    if run:
+        settings = dataclasses.replace(
+            _settings(request, seconds_of(timeout or DEFAULT_TIMEOUT, "--timeout"), time_limit(time)),
+            configs=_one_config(config),
+            known_issues=known_issues_of(known_issues, no_known_issues),
+        )
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: _write(request, as_json=format is OutputFormat.JSON, quiet=quiet),
-            stopped=f"what was read is in {out}",
+            lambda: _write_or_sweep(request, settings, as_json=format is OutputFormat.JSON, quiet=quiet),
+            stopped=f"what was read or judged is in {out}",
             errors_in=out,
         )
     )
 
 
-def _write(request: CatalogueRequest, *, as_json: bool, quiet: bool) -> int:
+def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> int:
     from eqfuzz.commands.read_opinfo import write_catalogue
     from eqfuzz.report.generate.opinfo import CatalogueReport
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
 
     report = JsonLines(sys.stdout) if as_json else CatalogueReport(make_console(), quiet=quiet)
+    findings = 0
     with report:
-        summary = write_catalogue(request, report.handle)
+        if settings is None:
+            summary = write_catalogue(request, report.handle)
+        else:
+            from eqfuzz.commands.sweep_opinfo import sweep_catalogue
+
+            summary = sweep_catalogue(request, settings, report.handle)
+            findings = summary.findings
     if isinstance(report, CatalogueReport):
         report.close()
-    return code_of(interrupted=summary.interrupted, findings=False)
+    return code_of(interrupted=summary.interrupted, findings=findings > 0)
+
+
+def _settings(request: CatalogueRequest, timeout: float, limit: float | None) -> Settings:
+    """Each program as it is, called once."""
+    from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
+    from eqfuzz.oracle.compare.checks import CALLS, DEFAULT_CHECKS
+
+    return Settings(
+        out=request.out,
+        seed=request.seed,
+        jobs=request.jobs,
+        time=limit,
+        rewriting=RewriteSettings(strategy="none", variants=0),
+        compiling=CompileSettings(timeout=timeout),
+        judging=OracleSettings(steps=0, input_sets=1),
+        checks=tuple(name for name in DEFAULT_CHECKS if name not in CALLS),
+        guard_steps=0,
+        own_random=False,
+    )
+
+
+def _one_config(name: str | None) -> tuple[Config, ...]:
+    """The configuration of the sweep. Raises BadOption for several."""
+    configs = configs_of([name] if name else None)
+    if len(configs) > 1:
+        raise BadOption("--config", "a sweep has one configuration")
+    return configs

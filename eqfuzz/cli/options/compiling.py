@@ -41,6 +41,9 @@ ConfigNames = Annotated[
         help="Compile configuration; repeatable, comma lists, 'all', NAME@3: three threads (default: inductor).",
     ),
 ]
+SweepConfig = Annotated[
+    str | None, typer.Option("--config", metavar="NAME", help="Compile configuration (default: inductor).")
+]
 OneConfig = Annotated[str, typer.Option("--config", metavar="NAME", help="Compile configuration that uses Inductor.")]
 ConfigsFrom = Annotated[
     Path | None,

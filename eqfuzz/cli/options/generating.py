@@ -57,6 +57,9 @@ CatalogueOperators = Annotated[
     list[str] | None,
     typer.Option("--operators", metavar="LIST", help="Operators as OpInfo names them; comma lists (default: all)."),
 ]
+ThenSweep = Annotated[
+    bool, typer.Option("--run", help="Compare eager with compiled, sample by sample, in place of writing programs.")
+]
 CatalogueDtypes = Annotated[
     list[str] | None,
     typer.Option("--dtypes", metavar="LIST", help="Dtypes of operands: float32, bool …; comma lists (default: nine)."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,11 @@ class CatalogueProgram:
     def source(self) -> str:
         """The text of the seed file."""
         return _source(self)
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits that name the text."""
+        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
     def arguments(self) -> list[range]:
         """The positions of each result's tensors among the arguments."""

@@ -8,7 +8,14 @@ from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
+from eqfuzz.events.opinfo import (
+    CatalogueStarted,
+    CatalogueSummary,
+    OperatorRead,
+    ProgramSwept,
+    SweepStarted,
+    SweepSummary,
+)
 from eqfuzz.report.formatting import count, duration, named_versions
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
@@ -26,7 +33,7 @@ class CatalogueReport(LiveReport):
         self._quiet = quiet
         self._progress = ProgressCounter("operators by dtype")
         self._renderer = LiveRenderer(console, self._progress)
-        self._summary: CatalogueSummary | None = None
+        self._summary: CatalogueSummary | SweepSummary | None = None
 
     def handle(self, event: Event) -> None:
         """Count and show one event."""
@@ -42,7 +49,18 @@ class CatalogueReport(LiveReport):
                     self._console.print(Text(heading), soft_wrap=True)
             case OperatorRead():
                 self._progress.advance()
-            case CatalogueSummary():
+            case SweepStarted():
+                self._progress.rename("programs")
+                self._progress.begin(event.programs - event.earlier)
+                if not self._quiet:
+                    before = f", {event.earlier:,} judged before" if event.earlier else ""
+                    heading = f"{count(event.programs, 'program')}{before}  ·  configuration {event.config}"
+                    self._console.print(Text(heading), soft_wrap=True)
+            case ProgramSwept():
+                self._progress.advance()
+                for line in event.different:
+                    self._console.print(Text(f"new: {line}", style="bold red"), soft_wrap=True)
+            case CatalogueSummary() | SweepSummary():
                 self._summary = event
             case _:
                 pass
@@ -57,6 +75,9 @@ class CatalogueReport(LiveReport):
             if event.drawing:
                 names = ", ".join(event.drawing)
                 self._console.print(Text(f"draw random numbers, in programs of their own: {names}"), soft_wrap=True)
+        if isinstance(event, SweepSummary):
+            self._print_sweep(event)
+            return
         parts = [
             count(event.programs, "program"),
             f"{count(event.results, 'result')} of {count(event.samples, 'sample')}",
@@ -71,7 +92,33 @@ class CatalogueReport(LiveReport):
                 Text("Interrupted: no program was written; the same command resumes.", style="yellow"), soft_wrap=True
             )
 
-    def _print_left_out(self, event: CatalogueSummary) -> None:
+    def _print_sweep(self, event: SweepSummary) -> None:
+        if not self._quiet and event.outcomes:
+            outcomes = list(dict.fromkeys(name for by in event.outcomes.values() for name in by))
+            table = plain_table("Samples", "by dtype and outcome")
+            table.add_column("dtype", no_wrap=True)
+            for outcome in outcomes:
+                table.add_column(outcome, justify="right", no_wrap=True)
+            for dtype, by_outcome in event.outcomes.items():
+                table.add_row(dtype, *(f"{by_outcome.get(outcome, 0):,}" for outcome in outcomes))
+            self._console.print()
+            print_table(self._console, table)
+            self._console.print()
+        parts = [
+            f"{event.judged:,} of {count(event.results, 'result')} judged",
+            count(event.findings, "new finding"),
+            f"{duration(event.cpu_seconds)} CPU",
+            f"{duration(event.seconds)} wall",
+            f"matrix in {event.out}/matrix.md and matrix.json",
+        ]
+        self._console.print(Text("  ·  ".join(parts)), soft_wrap=True)
+        if event.interrupted or event.out_of_time:
+            why = "Interrupted" if event.interrupted else "Out of time"
+            self._console.print(
+                Text(f"{why}: the figures above are partial; the same command resumes.", style="yellow"), soft_wrap=True
+            )
+
+    def _print_left_out(self, event: CatalogueSummary | SweepSummary) -> None:
         if not event.left_out:
             return
         total = sum(sum(by_operator.values()) for by_operator in event.left_out.values())

@@ -200,7 +200,7 @@ class BatchedCells:
             erased = place in self._codes
             report = dataclasses.replace(report, erased=erased, features=() if erased else report.features)
             self._codes.add(place)
-        if not task.stock and report.verdict.is_finding:
+        if not task.stock and report.verdict.is_finding and not self._job.results:
             self._tasks.appendleft(dataclasses.replace(task, fast=report))
             return
         if task.fast is not None and not report.verdict.is_finding:

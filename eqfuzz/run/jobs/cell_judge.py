@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite
 from eqfuzz.oracle.compare.oracles import judge_compiled, judge_metadata
+from eqfuzz.oracle.compare.single_result import result_alone
 from eqfuzz.oracle.compare.speed import judge_speed
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
@@ -79,7 +80,7 @@ class CellJudge:
     """Judges with as much of a reference as needed: none, a few noisy runs, many before a claim.
 
     ``start`` is the original. ``signals`` and ``traced`` say what is collected while cells are compiled. Variants in
-    ``no_reference`` get no reference.
+    ``no_reference`` get no reference. ``results`` are as in ``RunJob``.
     """
 
     def __init__(
@@ -90,12 +91,14 @@ class CellJudge:
         *,
         signals: bool = False,
         traced: bool = False,
+        results: Sequence[Sequence[int]] = (),
     ) -> None:
         self.job = job
         self.clock = clock
         self.start = start
         self.signals = signals
         self.traced = traced
+        self.results = results
         self.no_reference: Sequence[int] = job.no_reference
 
     def rewrite(self, subject: LoadedVariant, calls: int) -> CellReport:
@@ -155,7 +158,22 @@ class CellJudge:
         if verdict.kind is VerdictKind.AGREE and "speed" in self.job.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, *place)
             verdict = self._speed(subject, config) or verdict
-        return dataclasses.replace(report(verdict), compiled=counted, features=tuple(signals.features))
+        apart = () if verdict.kind is VerdictKind.AGREE else self._apart(subject, eager, compiled)
+        return dataclasses.replace(report(verdict), compiled=counted, features=tuple(signals.features), apart=apart)
+
+    def _apart(
+        self, subject: LoadedVariant, eager: Observation, compiled: Observation
+    ) -> tuple[tuple[int, Verdict], ...]:
+        """The verdicts on single results of an original that differ, or may; none where a call has raised."""
+        if subject.number or any(call.raised is not None for side in (eager, compiled) for call in side.calls):
+            return ()
+        verdicts: list[tuple[int, Verdict]] = []
+        for item, arguments in enumerate(self.results):
+            alone = (result_alone(side, item, arguments) for side in (eager, compiled))
+            verdict = self._verdict(partial(_compare_compiled, *alone, self.job.checks), [subject])
+            if verdict.kind is not VerdictKind.AGREE:
+                verdicts.append((item, verdict))
+        return tuple(verdicts)
 
     def _without_values(self, subject: LoadedVariant, eager: Observation, compiled: Observation) -> Verdict:
         """Judge all but values, which depend on random numbers; inconclusive where more than values depends on them."""

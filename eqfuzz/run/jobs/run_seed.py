@@ -45,7 +45,7 @@ def run_seed(job: RunJob, emit: Emit) -> None:
         )
     )
 
-    judge = CellJudge(job, session.clock, start, signals=job.signals, traced=job.traced)
+    judge = CellJudge(job, session.clock, start, signals=job.signals, traced=job.traced, results=job.results)
     batches = BatchedCells(job, judge, emit) if job.in_batches else None
     runner: CellRunner = batches if batches is not None else SequentialCells(judge, emit)
     if not job.dry_run:

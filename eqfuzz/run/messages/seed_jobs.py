@@ -18,6 +18,7 @@ from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildEvent, Count, Job, JobScope, Name, ProgramInvalid, Seconds, Text
 
 FEATURES = 100_000
+RESULTS = 10_000
 _NAME_CHARACTERS = 1000
 _TEXT_CHARACTERS = 4 * 2**20
 
@@ -102,6 +103,7 @@ class CellReport(ChildEvent):
         erased: Whether the compiler generated code that it had generated for an earlier cell of the job; it has no
             ``features`` then.
         features: Hashes of the reached features of the compiler, where they were asked for.
+        apart: Verdicts other than agreement on single results by number, see ``RunJob``.
     """
 
     event: Literal["cell"] = "cell"
@@ -113,6 +115,7 @@ class CellReport(ChildEvent):
     compiled: dict[Name, Count] | None = None
     erased: bool = False
     features: Annotated[tuple[int, ...], Field(max_length=FEATURES)] = ()
+    apart: Annotated[tuple[tuple[Count, CheckedVerdict], ...], Field(max_length=RESULTS)] = ()
 
     @property
     def cell(self) -> tuple[int, str, str]:
@@ -206,6 +209,9 @@ class RunJob(ProgramJob[ResourcesUsed]):
         traced: Whether the lines of the compiler that ran are reported.
         dry_run: Whether nothing is compiled.
         list_sites: With ``dry_run``: whether the sites are reported too, and no variant runs at all.
+        results: For each item of the tuple that the program returns the positions of the arguments that belong to it:
+            where a compiled original differs, each item is judged on its own too, and that once only: not again on
+            torch's stock path. Empty: there are no such items.
     """
 
     EVENTS = (ProgramInvalid, ProgramRewritten, CellReport, LinesTraced, ResourcesUsed)
@@ -228,6 +234,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
     traced: bool = False
     dry_run: bool = False
     list_sites: bool = False
+    results: tuple[tuple[int, ...], ...] = ()
 
     @property
     def scope(self) -> JobScope:

@@ -16,7 +16,7 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 from eqfuzz.rewrite.rules.library import shipped_rules
-from eqfuzz.run.configs.named import BUILT_IN, GUARDS, OWN_RANDOM
+from eqfuzz.run.configs.named import BUILT_IN, GUARDS, OWN_RANDOM, Config
 from eqfuzz.run.devices import DeviceObservation, on_device, to_cpu
 from eqfuzz.run.jobs.dispatch import TARGET
 from eqfuzz.run.limits import Limits
@@ -312,3 +312,22 @@ def test_results_that_depend_on_the_device_are_inconclusive(result, doubt):
         Reference([], unknown=observed.doubt) if doubt else None,
     )
     assert judged.kind is VerdictKind.INCONCLUSIVE
+
+
+@pytest.mark.slow
+def test_results_of_a_program_are_judged_each_on_its_own():
+    source = """
+    import torch
+    def program(x, y, z): return torch.relu(x), y * 2, (torch.relu(z), z - 1)
+    def inputs(rng):
+        yield rng.normal(9, requires_grad=True), rng.normal(9, requires_grad=True), rng.normal(9, requires_grad=True)
+    """
+    faulty = Config(name="relu-is-wrong", inductor={"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"})
+    job = job_of(source, strategy="none", configs=(faulty,), limits=Limits(), steps=0, checks=ORACLES)
+    (report,) = (e for e in run(dataclasses.replace(job, results=((0,), (1,), (2,)))) if isinstance(e, CellReport))
+    verdicts = dict(report.apart)
+    assert list(verdicts) == [0, 2]
+    assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.WRONG_RESULT}
+    assert [verdict.evidence.path for verdict in verdicts.values()] == ["output[0]", "output[2][0]"]
+    (whole,) = (e for e in run(job) if isinstance(e, CellReport))
+    assert whole.apart == ()

@@ -1,0 +1,31 @@
+"""One item of the tuple that a program returns, apart from the others: what an observation says about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Collection
+
+from eqfuzz.oracle.observe.observation import CallObservation, Leaves, Observation
+
+_PLACE = re.compile(r"\b(?:output|args)\[\d+\]")
+_GROUPS = ("outputs", "structures", "traits", "shared", "inputs_after", "gradients")
+
+
+def result_alone(observation: Observation, item: int, arguments: Collection[int]) -> Observation:
+    """The leaves of ``output[item]`` and of the ``arguments`` at these positions, with their gradients.
+
+    The structure of the whole is left out, so containers of the item are compared by the paths of their leaves only.
+    """
+    places = {f"output[{item}]", *(f"args[{position}]" for position in arguments)}
+    return Observation([_alone(call, places) for call in observation.calls], observation.seconds)
+
+
+def _alone(call: CallObservation, places: Collection[str]) -> CallObservation:
+    groups = {group: _about(getattr(call, group), places) for group in _GROUPS}
+    return dataclasses.replace(call, structure="", **groups)
+
+
+def _about(leaves: Leaves, places: Collection[str]) -> Leaves:
+    """The leaves whose paths name these places only."""
+    return [(path, leaf) for path, leaf in leaves if set(_PLACE.findall(path)) <= set(places)]

@@ -1,0 +1,177 @@
+"""A sweep over results of programs: which of them is judged how, and what is confirmed. Nothing is compiled here."""
+
+import dataclasses
+import json
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from eqfuzz.commands import sweep_opinfo
+from eqfuzz.commands.read_opinfo import CatalogueRequest
+from eqfuzz.commands.sweep_matrix import JudgedSample
+from eqfuzz.commands.sweep_opinfo import sweep_catalogue
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.opinfo import ProgramSwept, SweepStarted, SweepSummary
+from eqfuzz.events.run import CellJudged, FindingReported
+from eqfuzz.generate.opinfo.messages import SamplesWritten, WrittenResult
+from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
+from eqfuzz.mutate.parallel import Ending
+from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.program.program import InvalidSeed
+from eqfuzz.triage.confirm.cell import Cell
+from tests.unit.triage.findings import finding_of
+
+AGREE = Verdict(VerdictKind.AGREE, "they agree")
+KINDS = {
+    "wrong": VerdictKind.WRONG_RESULT,
+    "beside": VerdictKind.WRONG_RESULT,
+    "doubtful": VerdictKind.INCONCLUSIVE,
+    "crash": VerdictKind.COMPILER_CRASH,
+    "refused": VerdictKind.UNSUPPORTED,
+}
+WHOLE = ("crash", "refused")
+"""What is said about a program as a whole."""
+
+
+class ScriptedRun:
+    """Runs a program as its operators' names say; ``runs`` are the operators of each program that was compiled."""
+
+    runs: ClassVar[list[tuple[str, ...]]] = []
+
+    def __init__(self, text: str, collect: Handler, results: tuple[tuple[int, ...], ...]) -> None:
+        lines = [line.strip() for line in text.splitlines()]
+        self.operators = tuple(line.removeprefix("torch.").split("(")[0] for line in lines if line.startswith("torch."))
+        self.cpu_seconds = 1.0
+        self.cells: dict[tuple[int, str, str], Cell] = {}
+        self._collect = collect
+        self._results = results
+
+    def judge(self) -> None:
+        ScriptedRun.runs.append(self.operators)
+        assert len(self._results) == len(self.operators)
+        if "invalid" in self.operators:
+            raise InvalidSeed("a seed", "raises in eager")
+        apart = tuple((n, self._verdict(name)) for n, name in enumerate(self.operators) if name in KINDS)
+        whole = next((self._verdict(name) for name in self.operators if name in WHOLE), None)
+        verdict = whole or (apart[0][1] if apart else AGREE)
+        self.cells = {(0, "cpu", "inductor"): Cell(0, "cpu", "inductor", verdict, 0.0, apart=() if whole else apart)}
+
+    def run(self) -> None:
+        assert not self._results
+        ScriptedRun.runs.append(("confirm", *self.operators))
+        differing = [name for name in self.operators if name in ("wrong", "crash")]
+        differing += ["beside"] if "beside" in self.operators and len(self.operators) > 1 else []
+        if not differing:
+            cell = Cell(0, "cpu", "inductor", AGREE, 0.0)
+            self._collect(CellJudged.of(0, "a seed", cell, []))
+            return
+        issue = "https://example.org/1" if differing[0] == "crash" else ""
+        self._collect(FindingReported(index=0, finding=finding_of(), folder="", known=False, issue=issue))
+
+    def _verdict(self, operator: str) -> Verdict:
+        return Verdict(KINDS[operator], f"call 0: {operator}")
+
+
+class ScriptedRunner:
+    def __init__(self, settings: Settings, rules: tuple[str, ...]) -> None:
+        self.pool = SimpleNamespace(close=lambda: None)
+
+    def __enter__(self) -> "ScriptedRunner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def seed_run(self, index: int, path: Path, emit: Handler, stop: threading.Event, **more: Any) -> ScriptedRun:
+        return ScriptedRun(more["text"], emit, more["results"])
+
+
+def swept(folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str) -> tuple[SweepSummary, list[Event]]:
+    """A sweep over a program with a result for each of these operators."""
+    written = [
+        SamplesWritten(
+            operator=name,
+            dtype="float32",
+            samples=1,
+            repeats=0,
+            results=(WrittenResult(sample=1, expression=f"torch.{name}(${{x}})", inputs=(("x", "rng.normal()"),)),),
+            left_out={},
+        )
+        for name in operators
+    ]
+
+    class ScriptedReading:
+        def __init__(self, request: CatalogueRequest, handler: Handler) -> None:
+            pass
+
+        def run(self, deadline: float) -> Ending:
+            return Ending.DONE
+
+        def programs(self) -> list[CatalogueProgram]:
+            return programs_of(written, 0)
+
+        def summary(self, *_: Any, **__: Any) -> SimpleNamespace:
+            return SimpleNamespace(samples=len(written), repeats=0, results=len(written), left_out={}, drawing=[])
+
+    monkeypatch.setattr(sweep_opinfo, "CatalogueReading", ScriptedReading)
+    monkeypatch.setattr(sweep_opinfo, "SeedRunner", ScriptedRunner)
+    ScriptedRun.runs = []
+    events: list[Event] = []
+    summary = sweep_catalogue(CatalogueRequest(folder), Settings(out=folder), events.append)
+    return summary, events
+
+
+def outcomes(folder: Path) -> dict[str, str]:
+    """The outcome of each operator."""
+    operators = json.loads((folder / "matrix.json").read_text())["operators"]
+    return {name: next(iter(by_dtype["float32"])) for name, by_dtype in operators.items()}
+
+
+def test_one_compilation_judges_every_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    swept(tmp_path, monkeypatch, "add", "doubtful", "mul")
+    assert outcomes(tmp_path) == {"add": "agree", "doubtful": "not comparable", "mul": "agree"}
+    assert ScriptedRun.runs == [("add", "doubtful", "mul")]
+
+
+def test_difference_is_confirmed_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    summary, _ = swept(tmp_path, monkeypatch, "add", "wrong")
+    assert outcomes(tmp_path) == {"add": "agree", "wrong": "new"}
+    assert ScriptedRun.runs[1:] == [("confirm", "wrong")]
+    assert summary.findings == 1
+
+
+def test_difference_beside_other_results_is_no_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    swept(tmp_path, monkeypatch, "add", "beside")
+    assert outcomes(tmp_path)["beside"] == "new"
+    assert ScriptedRun.runs[1:] == [("confirm", "beside"), ("confirm", "add", "beside")]
+
+
+@pytest.mark.parametrize(
+    ("operator", "outcome"), [("crash", "known"), ("refused", "unsupported"), ("invalid", "not comparable")]
+)
+def test_result_that_spoils_a_program_leaves_the_others_judged(
+    operator: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    swept(tmp_path, monkeypatch, "add", "mul", operator, "sub", "div")
+    assert outcomes(tmp_path) == {**dict.fromkeys(("add", "mul", "sub", "div"), "agree"), operator: outcome}
+
+
+def test_programs_are_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    first, _ = swept(tmp_path, monkeypatch, "add", "wrong")
+    again, events = swept(tmp_path, monkeypatch, "add", "wrong")
+    assert ScriptedRun.runs == []
+    assert dataclasses.replace(again, seconds=0.0) == dataclasses.replace(first, seconds=0.0)
+    (started,) = (event for event in events if isinstance(event, SweepStarted))
+    assert (started.programs, started.earlier) == (1, 1)
+
+
+def test_new_differences_are_named_with_their_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    _, events = swept(tmp_path, monkeypatch, "wrong")
+    (program,) = (event for event in events if isinstance(event, ProgramSwept))
+    assert program.different[0].startswith("wrong float32: torch.wrong(x): wrong-result: call 0: wrong [")
+    different = json.loads((tmp_path / "matrix.json").read_text())["different"]
+    assert JudgedSample.from_json(different[0]).finding == finding_of().id
