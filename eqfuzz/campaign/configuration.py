@@ -37,6 +37,7 @@ class Sources(Table):
 
     seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
     templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
+    opinfo: bool = Field(default=False, description="also PyTorch's own operator samples, which need expecttest")
     untrusted: bool = Field(default=False, description="every seed runs in the sandbox, not only those that say so")
     unsafe: bool = Field(default=False, description="where there can be no sandbox, run untrusted seeds without")
 

@@ -16,6 +16,7 @@ from eqfuzz.campaign.executors.local import Executor, LocalExecutor
 from eqfuzz.campaign.invocation import InvocationOptions, open_store
 from eqfuzz.campaign.metrics import CampaignMetrics
 from eqfuzz.campaign.sources.files import SeedFiles, SeedSource, TemplateSeeds
+from eqfuzz.campaign.sources.opinfo import OpInfoSeeds
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
@@ -66,6 +67,8 @@ def run_campaign(
         raise UsageError(str(error)) from None
     events = EventDispatcher(metrics, handler)
     with contextlib.closing(runner), open_store(options) as store, contextlib.ExitStack() as stack:
+        if configuration.sources.opinfo:
+            sources = [*sources, stack.enter_context(OpInfoSeeds(options.folder, configuration.seed))]
         llm_source = _llm_source_of(configuration, options.folder / MODEL_FOLDER, events)
         if llm_source is not None:
             stack.enter_context(llm_source)
@@ -116,8 +119,8 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
             raise UsageError(f"--template: {error}") from None
     for template in templates.values():
         sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
-    if not sources and not configuration.model.name:
-        raise UsageError("no source of seeds: give seeds, templates or a model")
+    if not sources and not configuration.model.name and not chosen.opinfo:
+        raise UsageError("no source of seeds: give seeds, templates, opinfo or a model")
     return sources
 
 

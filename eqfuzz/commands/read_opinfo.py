@@ -75,6 +75,27 @@ def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSum
     return summary
 
 
+def listed_operators(pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Those of ``dtypes`` that eager supports, by operator. Raises InternalError and RunnerFailed."""
+    reply = pool.ask(ListJob(dtypes=tuple(dtypes)))
+    if not isinstance(reply.answer, CatalogueListed):
+        raise InternalError(f"the catalogue cannot be listed: {reply.exit.detail}", reply.exit.output)
+    return {entry.name: entry.dtypes for entry in reply.answer.operators}
+
+
+def written_samples(pool: Pool, job: WriteJob) -> SamplesWritten:
+    """The answer of the job, again without each sample that ends the child. Raises InternalError and RunnerFailed."""
+    while True:
+        reply = pool.ask(job)
+        ended = reply.exit
+        if isinstance(reply.answer, SamplesWritten) and ended.reason == "done":
+            return reply.answer
+        word, _, number = reply.stage.partition(" ")
+        if ended.reason not in DEATHS or word != SAMPLE or len(job.skip) == _MOST_CRASHES:
+            raise InternalError(f"OpInfo's {job.operator} in {job.dtype}: {ended.detail}", ended.output)
+        job = dataclasses.replace(job, skip=(*job.skip, int(number)))
+
+
 class CatalogueReading:
     """Reads the samples of all requested operators and dtypes, each once: they are in a journal below ``out``."""
 
@@ -85,13 +106,9 @@ class CatalogueReading:
         self._wanted: list[tuple[str, str]] = []
         try:
             request.out.mkdir(parents=True, exist_ok=True)
-            self._journal = Journal(request.out / JOURNAL)
         except OSError as error:
-            raise UsageError(f"--out: {error.filename or request.out}: {error.strerror}") from None
-        except (ValueError, TypeError) as error:
-            raise UsageError(
-                f"--out: {request.out / JOURNAL}: cannot be read: {error}; choose another folder"
-            ) from None
+            raise UsageError(f"--out: {request.out}: {error.strerror}") from None
+        self._journal = Journal(request.out / JOURNAL)
 
     def run(self, deadline: float = math.inf) -> Ending:
         """Read what is not in the journal, until all is read, ``deadline`` or Ctrl-C. Raises like ``write_catalogue``.
@@ -158,10 +175,7 @@ class CatalogueReading:
 
     def _listed(self, pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The dtypes of each requested operator. Raises UsageError for one that is not in the catalogue."""
-        reply = pool.ask(ListJob(dtypes=tuple(dtypes)))
-        if not isinstance(reply.answer, CatalogueListed):
-            raise InternalError(f"the catalogue cannot be listed: {reply.exit.detail}", reply.exit.output)
-        listed = {entry.name: entry.dtypes for entry in reply.answer.operators}
+        listed = listed_operators(pool, dtypes)
         chosen = self._request.operators or tuple(listed)
         for name in chosen:
             if name not in listed:
@@ -169,20 +183,16 @@ class CatalogueReading:
         return {name: dtypes for name, dtypes in listed.items() if name in chosen}
 
     def _read(self, pool: Pool, stop: threading.Event, operator: str, dtype: str) -> None:
-        """Read one operator for a dtype; again without a sample that ends the child."""
-        skip: tuple[int, ...] = ()
-        while not stop.is_set():
-            reply = pool.ask(WriteJob(operator=operator, dtype=dtype, seed=self._request.seed, skip=skip))
-            ended = reply.exit
-            if isinstance(reply.answer, SamplesWritten) and ended.reason == "done":
-                self._keep(reply.answer, stop)
-                return
-            word, _, number = reply.stage.partition(" ")
-            if ended.reason not in DEATHS or word != SAMPLE or len(skip) == _MOST_CRASHES:
-                if stop.is_set():
-                    return  # the pool was closed
-                raise InternalError(f"OpInfo's {operator} in {dtype}: {ended.detail}", ended.output)
-            skip = (*skip, int(number))
+        """Read one operator for a dtype."""
+        if stop.is_set():
+            return
+        try:
+            written = written_samples(pool, WriteJob(operator=operator, dtype=dtype, seed=self._request.seed))
+        except InternalError:
+            if stop.is_set():
+                return  # the pool was closed
+            raise
+        self._keep(written, stop)
 
     def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:
         with self._lock:

@@ -105,9 +105,9 @@ class _Sweep:
         out = settings.out
         try:
             self._bucketer = Bucketer(out.resolve(), read_known_issues(settings.known_issues))
-            self._journal = Journal(out / JOURNAL)
-        except (OSError, ValueError, TypeError) as error:
-            raise UsageError(f"--out: {out}: cannot be read: {one_line(str(error))}; choose another folder") from None
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        self._journal = Journal(out / JOURNAL)
 
     def run(self, deadline: float) -> Ending:
         """Judge what is not in the journal."""

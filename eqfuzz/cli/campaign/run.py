@@ -28,6 +28,7 @@ from eqfuzz.cli.options.campaign import (
     Init,
     MostCells,
     MostFindings,
+    OpInfo,
     RayAddress,
     SeedSources,
     Templates,
@@ -86,6 +87,7 @@ def run(
     init: Init = False,
     seeds: SeedSources = None,
     template: Templates = None,
+    opinfo: OpInfo = None,
     model: OptionalModel = None,
     prompt: Prompts = None,
     base_url: OptionalBaseUrl = None,
@@ -153,6 +155,7 @@ def run(
         "sources": {
             "seeds": _unless_none(seeds),
             "templates": _unless_none(split_names(template)),
+            "opinfo": opinfo,
             "untrusted": untrusted,
             "unsafe": unsafe,
         },

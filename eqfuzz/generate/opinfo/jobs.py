@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -31,6 +31,9 @@ from eqfuzz.torch_internals.trees import tensors_in
 STAGE = "samples"
 FATAL = "it ends the process in eager, or takes too long"
 
+_NumberedSample = tuple[int, tuple[tuple[Any, ...], dict[str, Any]]]
+"""A number, arguments and keyword arguments."""
+
 _GRADIENT = ".requires_grad_()"
 _DIGITS = (3, 8)
 """Significant digits of floats that are written out: few first, more where the sample needs them."""
@@ -52,13 +55,17 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
     clock.enter(STAGE, job.sample_s)
     entry = next(entry for entry in entries() if entry.name == job.operator)
     writer = _SampleWriter(entry, getattr(torch, job.dtype), job.seed)
+    samples: Iterable[_NumberedSample] = enumerate(writer.samples(), 1)
+    if job.most:
+        samples = _some(list(samples), job)
     count = 0
-    for count, (args, kwargs) in enumerate(writer.samples(), 1):
-        clock.enter(f"{SAMPLE} {count}", job.sample_s)
-        if count in job.skip:
+    for number, (args, kwargs) in samples:
+        count += 1
+        clock.enter(f"{SAMPLE} {number}", job.sample_s)
+        if number in job.skip:
             writer.left_out[FATAL] += 1
         else:
-            writer.add(count, args, kwargs)
+            writer.add(number, args, kwargs)
     clock.enter(STAGE, job.sample_s)
     emit(
         SamplesWritten(
@@ -70,6 +77,12 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
             left_out=dict(writer.left_out),
         )
     )
+
+
+def _some(samples: list[_NumberedSample], job: WriteJob) -> list[_NumberedSample]:
+    """So many samples as the job asks for, in their order."""
+    rng = random.Random(f"eqfuzz opinfo {job.operator} {job.dtype} {job.seed} choice")
+    return sorted(rng.sample(samples, min(job.most, len(samples))), key=lambda sample: sample[0])
 
 
 TARGET = JobTarget({ListJob: list_operators, WriteJob: write_samples})

@@ -80,6 +80,7 @@ class WriteJob(Job[SamplesWritten]):
     """Write the samples of one operator for a dtype; ``seed`` decides layouts and values.
 
     The child is in the stage ``sample N`` with the sample of that number. Those in ``skip`` ended an earlier child.
+    With ``most`` only so many samples are written, which ``seed`` decides too; 0: all.
     """
 
     TARGET = TARGET
@@ -92,3 +93,4 @@ class WriteJob(Job[SamplesWritten]):
     seed: int = 0
     skip: tuple[int, ...] = ()
     sample_s: float = 60.0
+    most: Count = 0

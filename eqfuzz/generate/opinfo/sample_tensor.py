@@ -19,6 +19,9 @@ _SMALL_INDEX = 12
 _FEW = 4
 """Fewer elements say little about a domain: negative ones are taken for any numbers."""
 
+_MANY = 8
+"""Of so many integers on both sides of zero one is zero, unless the operator does not allow it."""
+
 _VALUES = {"as it is": 10.0, "integers": 2.0, "special": 0.5}
 _LARGEST_INTEGER = 4
 
@@ -120,6 +123,8 @@ class SampleTensor:
             low, high = int(tensor.min()), int(tensor.max())
             if low == high:
                 low, high = min(low, 0), max(high, 1)
+            elif low < 0 < high and tensor.numel() >= _MANY and bool((tensor != 0).all()):
+                low = 1  # divisors
             return self._call("integers", (low, high + 1, *size), dtype="" if tensor.dtype == torch.int64 else None)
         finite = tensor[tensor.isfinite()]
         if values == "special" and self.is_special_possible:

@@ -95,7 +95,7 @@ class CatalogueReport(LiveReport):
     def _print_sweep(self, event: SweepSummary) -> None:
         if not self._quiet and event.outcomes:
             outcomes = list(dict.fromkeys(name for by in event.outcomes.values() for name in by))
-            table = plain_table("Samples", "by dtype and outcome")
+            table = plain_table()
             table.add_column("dtype", no_wrap=True)
             for outcome in outcomes:
                 table.add_column(outcome, justify="right", no_wrap=True)

@@ -109,5 +109,5 @@ def test_defect_of_a_child_is_an_internal_error(tmp_path: Path):
 
 def test_unreadable_journal_is_bad_input(tmp_path: Path):
     (tmp_path / read_opinfo.JOURNAL).write_text("no JSON\n")
-    with pytest.raises(UsageError, match=r"samples\.jsonl: cannot be read"):
+    with pytest.raises(UsageError, match=r"samples\.jsonl:1: is no result"):
         CatalogueReading(CatalogueRequest(tmp_path), lambda event: None)

@@ -91,6 +91,12 @@ def test_indices_stay_within_their_bounds():
     assert int(drawn.max()) < 7
 
 
+def test_divisors_are_not_zero():
+    divisors = torch.tensor([-3, 2, 5, -1, 7, 1, -2, 4, 3, -9], dtype=torch.int8)
+    drawn = evaluated(SampleTensor(divisors.repeat(9), torch.int8).plain())
+    assert bool((drawn != 0).all())
+
+
 def test_values_are_written_out_for_small_tensors_only():
     small = SampleTensor(torch.tensor([0.123456, float("inf")]), torch.float32)
     assert small.with_its_values(3) == 'torch.tensor([0.123, float("inf")], dtype=torch.float32)'

@@ -64,3 +64,9 @@ def test_values_of_the_domain_are_finite():
         codes = dict(result.inputs)
         if "special" not in "".join(codes.values()):
             assert WrittenSample(result.expression, codes).run(seed=5).is_finite
+
+
+def test_some_samples_are_chosen_by_the_seed():
+    chosen = [{result.sample for result in read("add", "float32", most=4, seed=seed).results} for seed in range(4)]
+    assert [len(samples) for samples in chosen] == [4] * 4
+    assert len({frozenset(samples) for samples in chosen}) > 1
