@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import resource
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +22,7 @@ from eqfuzz.mutate.settings import Settings
 from eqfuzz.program.provenance import provenance_of
 from eqfuzz.rewrite.rules.rule import RuleError
 from eqfuzz.run.environment import Environment
+from eqfuzz.run.limits import used_cpu_seconds
 from eqfuzz.run.sandbox.launcher import SandboxUnavailable, require_level
 from eqfuzz.triage.findings.known_issues import read_known_issues
 
@@ -146,7 +146,7 @@ class _BoundedRun:
         self._left = dict(enumerate(paths))
         """Seeds that are not completed."""
         self._began = time.monotonic()
-        self._cpu_before = _cpu_seconds()
+        self._cpu_before = used_cpu_seconds()
         budget = self._settings.time
         self._deadline = self._began + budget if budget is not None else math.inf
 
@@ -178,7 +178,7 @@ class _BoundedRun:
             out_of_time=ending is Ending.OUT_OF_TIME,
             left_out=[str(path) for path in self._left.values()],
             seconds=time.monotonic() - self._began,
-            cpu_seconds=_cpu_seconds() - self._cpu_before,
+            cpu_seconds=used_cpu_seconds() - self._cpu_before,
         )
         self._handler(summary)
         return summary
@@ -230,9 +230,3 @@ class _BoundedRun:
             self._counters.count_event(event)
             self._bucketer.note_event(event)
             self._handler(event)
-
-
-def _cpu_seconds() -> float:
-    """CPU seconds of this process and of every process below it that has ended."""
-    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

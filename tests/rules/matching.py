@@ -22,11 +22,15 @@ Y = torch.arange(6.0).reshape(2, 3) + 0.25
 HEADER = "import torch\nimport torch.nn.functional as F\n"
 
 
-def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
-    program = Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None")
-    syntax = Syntax(source)
+def places_in(program: Program, rules: str, *args: Any) -> list[Site | NearMiss]:
+    """The sites and near misses of ``rules`` in a program that is called with ``args``."""
+    syntax = Syntax(program.source)
     facts = take_facts(program, syntax, [Call(args, {})])
     return list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+
+
+def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
+    return places_in(Program("test", source, SeedFormat.EQFUZZ, "program", "program", "None"), rules, *args)
 
 
 def sites_in(source: str, rules: str, *args: Any) -> list[Site]:

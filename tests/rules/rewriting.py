@@ -14,14 +14,9 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.derivation import apply, original
-from eqfuzz.rewrite.facts.probe import take_facts
-from eqfuzz.rewrite.rules.library import shipped_rules
-from eqfuzz.rewrite.rules.selection import select
-from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.source.syntax import Syntax
+from eqfuzz.rewrite.site import NearMiss, Site
+from tests.rules.matching import X, Y, places_in
 
-X = torch.arange(6.0).reshape(2, 3) - 2.5
-Y = torch.arange(6.0).reshape(2, 3) + 0.25
 HEADER = "import torch\nimport torch.nn.functional as F\n\n\n"
 
 
@@ -32,11 +27,19 @@ def program_of(source: str) -> Program:
     return Program("test", text, SeedFormat.EQFUZZ, entry, "Model()" if entry == "Model" else entry, "None")
 
 
+def program_with(body: str) -> str:
+    """A function of ``x`` and ``y`` with the statements ``body``, which returns both."""
+    return f"def program(x, y):\n{textwrap.indent(body, '    ')}\n    return x, y\n"
+
+
+def mixed_operands() -> tuple[torch.Tensor, torch.Tensor]:
+    """Two operands of shape (2, 3), whose elements have both signs."""
+    x = torch.tensor([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]])
+    return x, x * 2 + 1
+
+
 def found_in(source: str, rules: str, *args: Any) -> list[Site | NearMiss]:
-    program = program_of(source)
-    syntax = Syntax(program.source)
-    facts = take_facts(program, syntax, [Call(args or (X, Y), {})])
-    return list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+    return places_in(program_of(source), rules, *(args or (X, Y)))
 
 
 def reasons_in(source: str, rules: str, *args: Any) -> str:

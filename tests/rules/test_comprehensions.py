@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
-from tests.rules.rewriting import reasons_in, variants_of
+from tests.rules.rewriting import mixed_operands, program_with, reasons_in, variants_of
 
 REFUSED = [
     ("comprehensions/loop_to_comprehension", "r = []\nfor t in y:\n  r.append(t)\nx = x + t", "t is used elsewhere"),
@@ -80,19 +79,9 @@ REFUSED = [
 ]
 
 
-def _program(body: str) -> str:
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return f"def program(x, y):\n{lines}\n    return x, y\n"
-
-
-def _operands() -> tuple[torch.Tensor, torch.Tensor]:
-    x = torch.tensor([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]])
-    return x, x * 2 + 1
-
-
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
 def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
-    assert reason in reasons_in(_program(body), rule, *_operands())
+    assert reason in reasons_in(program_with(body), rule, *mixed_operands())
 
 
 NASTY = {
@@ -168,4 +157,4 @@ NASTY = {
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
 def test_variants_of_hard_programs_equal_the_original(text: str) -> None:
-    assert variants_of(text, "comprehensions,stacking,loops,unrolling,iteration", *_operands())
+    assert variants_of(text, "comprehensions,stacking,loops,unrolling,iteration", *mixed_operands())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
-from tests.rules.rewriting import reasons_in, variants_of
+from tests.rules.rewriting import mixed_operands, program_with, reasons_in, variants_of
 
 REFUSED = [
     ("conditions/choice_to_cond", "x = x + y if x.dim() > 1 else x - y", "not a tensor"),
@@ -24,16 +23,9 @@ REFUSED = [
 ]
 
 
-def _operands() -> tuple[torch.Tensor, torch.Tensor]:
-    x = torch.tensor([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]])
-    return x, x * 2 + 1
-
-
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
 def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    program = f"def program(x, y):\n{lines}\n    return x, y\n"
-    assert reason in reasons_in(program, rule, *_operands())
+    assert reason in reasons_in(program_with(body), rule, *mixed_operands())
 
 
 def test_variants_with_operands_that_share_memory_equal_the_original() -> None:
@@ -51,4 +43,4 @@ def test_variants_with_operands_that_share_memory_equal_the_original() -> None:
                 b = torch.sin(b) + b
             return r, s, a, b
     """
-    assert len(variants_of(text, "choice_to_cond,loop_to_while_loop", *_operands())) >= 3
+    assert len(variants_of(text, "choice_to_cond,loop_to_while_loop", *mixed_operands())) >= 3

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
-from tests.rules.rewriting import reasons_in, variants_of
+from tests.rules.rewriting import mixed_operands, program_with, reasons_in, variants_of
 
 REFUSED = [
     ("loops/range_to_while", "for j in range(1, 9, y.dim()):\n  x = x + j", "the step is no literal"),
@@ -94,14 +93,9 @@ REFUSED = [
 ]
 
 
-def _program(body: str) -> str:
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return f"def program(x, y):\n{lines}\n    return x, y\n"
-
-
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
 def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
-    assert reason in reasons_in(_program(body), rule)
+    assert reason in reasons_in(program_with(body), rule)
 
 
 @pytest.mark.parametrize("rule", ["statement_to_single_loop", "statement_to_loop_with_break", "else_of_a_loop"])
@@ -218,5 +212,4 @@ NASTY = {
 
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
 def test_variants_of_hard_programs_equal_the_original(text: str) -> None:
-    x = [[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]]
-    assert variants_of(text, "loops,jumps,iteration,unrolling", torch.tensor(x), torch.tensor(x) * 2 + 1)
+    assert variants_of(text, "loops,jumps,iteration,unrolling", *mixed_operands())

@@ -9,17 +9,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
 from eqfuzz.program.program import Program, SeedFormat
 from eqfuzz.rewrite.context.submodule import FunctionalForm
 from eqfuzz.rewrite.derivation import apply, original
-from eqfuzz.rewrite.facts.probe import take_facts
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.rewrite.rules.selection import select
-from eqfuzz.rewrite.site import NearMiss, Site, find_sites
-from eqfuzz.rewrite.source.syntax import Syntax
-from tests.rules.matching import assert_same
+from eqfuzz.rewrite.site import NearMiss, Site
+from tests.rules.matching import assert_same, places_in
 
 X = torch.linspace(-2.0, 3.0, 24).reshape(6, 4)
 TABLES = {
@@ -41,9 +38,7 @@ def model(modules: str, forward: str, *, extra: str = "") -> str:
 
 def found_in(source: str, rules: str, x: torch.Tensor = X) -> tuple[Program, list[Site | NearMiss]]:
     program = Program("test", source, SeedFormat.EQFUZZ, "Model", "Model()", "None")
-    syntax = Syntax(source)
-    facts = take_facts(program, syntax, [Call((x,), {})])
-    return program, list(find_sites(syntax, facts, select(shipped_rules(), rules)))
+    return program, places_in(program, rules, x)
 
 
 def variants(source: str, rules: str, x: torch.Tensor = X) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.rewriting import reasons_in, variants_of
+from tests.rules.rewriting import program_with, reasons_in, variants_of
 
 REFUSED = [
     ("unroll_loop", "for j in range(4):\n  if j == 2: break\n  x = x + j", "a break"),
@@ -49,19 +49,14 @@ REFUSED = [
 ]
 
 
-def _program(body: str) -> str:
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return f"def program(x, y):\n{lines}\n    return x, y\n"
-
-
 @pytest.mark.parametrize(("rule", "body", "reason"), REFUSED, ids=[f"{r[0]}-{i}" for i, r in enumerate(REFUSED)])
 def test_refused_rewrite_has_its_reason(rule: str, body: str, reason: str) -> None:
-    assert reason in reasons_in(_program(body), f"unrolling/{rule}")
+    assert reason in reasons_in(program_with(body), f"unrolling/{rule}")
 
 
 def test_only_runs_of_statements_with_evenly_spaced_numbers_become_loops() -> None:
-    assert not variants_of(_program("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_to_loop")
-    first, second = variants_of(_program("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_to_loop")
+    assert not variants_of(program_with("x = x + 1\ny = y + 1\nx = x * 2\nx = x * 2.0"), "unrolling/statements_to_loop")
+    first, second = variants_of(program_with("x = x + 1\nx = x + 2\nx = x + 4"), "unrolling/statements_to_loop")
     assert "range(2)" in first
     assert "x = x + 4" in first
     assert "range(2)" in second

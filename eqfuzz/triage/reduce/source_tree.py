@@ -103,6 +103,14 @@ class SourceTree:
             start = min(start, self.offset(decorator.lineno, 0) + decorator.col_offset - 1)
         return start, self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
+    def has_span(self, node: ast.AST) -> bool:
+        """Whether ``node`` has a span of its own: not inside an f-string, whose parts have none before Python 3.12."""
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.JoinedStr):
+                return False
+        return True
+
     def text_of(self, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> str:
         """The source text of ``node``."""
         start, end = self.span(node)

@@ -124,7 +124,7 @@ def replace_variables(parsed: SourceTree) -> Iterator[Change]:
             name: [
                 n
                 for n in walk(function)
-                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and _free(parsed, n)
+                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and parsed.has_span(n)
             ]
             for name in parameters
         }
@@ -162,14 +162,6 @@ def _input_displays(parsed: SourceTree) -> list[ast.expr]:
         return []
     nodes = [n for n in walk(parsed.hook) if isinstance(n, (ast.Tuple, ast.List, ast.Dict))]
     return [n for n in nodes if not isinstance(parsed.parents[n], (ast.Yield, ast.Return)) or isinstance(n, ast.Dict)]
-
-
-def _free(parsed: SourceTree, node: ast.AST) -> bool:
-    while node in parsed.parents:
-        node = parsed.parents[node]
-        if isinstance(node, ast.JoinedStr):
-            return False
-    return True
 
 
 def _weight(node: ast.AST) -> int:
@@ -253,7 +245,7 @@ def _leaf(parsed: SourceTree, node: ast.expr) -> ast.expr | None:
     if function is None:
         return None
     local = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)} | stores(function)
-    names = [n for n in walk(node) if isinstance(n, ast.Name) and n.id in local - {"self"} and _free(parsed, n)]
+    names = [n for n in walk(node) if isinstance(n, ast.Name) and n.id in local - {"self"} and parsed.has_span(n)]
     inner = {n for c in walk(node) if isinstance(c, (ast.comprehension, ast.Lambda)) for n in stores(c)}
     names = [n for n in names if n.id not in inner]
     return min(names, key=parsed.span) if names else None
@@ -326,7 +318,7 @@ def _called_at_once(
     """Edits that replace the call of a lambda by its body with the arguments in it."""
     bound = dict(zip(names, arguments, strict=False))
     text, start = parsed.text_of(body), parsed.span(body)[0]
-    uses = [n for n in walk(body) if isinstance(n, ast.Name) and n.id in bound and _free(parsed, n)]
+    uses = [n for n in walk(body) if isinstance(n, ast.Name) and n.id in bound and parsed.has_span(n)]
     for use in sorted(uses, key=parsed.span, reverse=True):
         put = parsed.put(use, bound[use.id])
         text = text[: put.span[0] - start] + put.text + text[put.span[1] - start :]
@@ -385,7 +377,7 @@ def _only_use(
             return None
     inside = {n for s in block[index + 1 : end + 1] for n in walk(s)}
     used = [n for n in same if isinstance(n.ctx, ast.Load) and n in inside]
-    if len(used) != 1 or not _free(parsed, used[0]) or (not rebound and len(same) > 2):
+    if len(used) != 1 or not parsed.has_span(used[0]) or (not rebound and len(same) > 2):
         return None
     user = parsed.statement_of(used[0])
     if user not in block or parsed.function_of(used[0]) is not function:

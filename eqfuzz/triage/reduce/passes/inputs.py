@@ -66,7 +66,7 @@ def drop_parameters(parsed: SourceTree) -> Iterator[Change]:
         by_default += [(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d]
         for argument, default in by_default:
             uses = [n for n in walk(parsed.entry) if isinstance(n, ast.Name) and n.id == argument.arg]
-            if uses and all(isinstance(n.ctx, ast.Load) and _editable(parsed, n) for n in uses):
+            if uses and all(isinstance(n.ctx, ast.Load) and parsed.has_span(n) for n in uses):
                 yield [parsed.put(n, default) for n in uses]
     for function in parsed.functions:
         if function.name == "__init__" and parsed.program.format is SeedFormat.KERNELBENCH:
@@ -152,7 +152,7 @@ def smaller_integers(parsed: SourceTree) -> Iterator[Change]:
     """Replace integers by 2 and 1, each value everywhere at once, so that equal sizes stay equal."""
     constants: dict[int, list[ast.Constant]] = {}
     for node in walk(parsed.tree):
-        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1 and _editable(parsed, node):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1 and parsed.has_span(node):
             constants.setdefault(node.value, []).append(node)
     large = [n for k, nodes in constants.items() if k > 2 for n in nodes]
     sizes = {id(a) for c in _input_calls(parsed) if _from_rng(c) for a in _sizes(c)}
@@ -178,7 +178,7 @@ def simpler_literals(parsed: SourceTree) -> Iterator[Change]:
     for node in walk(parsed.tree):
         if isinstance(node, ast.Attribute) and _DTYPES.search(parsed.text_of(node)):
             yield [Edit(parsed.span(node), "torch.float32")]
-        if not isinstance(node, ast.Constant) or not _editable(parsed, node):
+        if not isinstance(node, ast.Constant) or not parsed.has_span(node):
             continue
         match node.value:
             case float() if node.value not in (0.0, 1.0, 0.5, 2.0):
@@ -187,7 +187,7 @@ def simpler_literals(parsed: SourceTree) -> Iterator[Change]:
                 same = [n for n in walk(parsed.tree) if isinstance(n, ast.Constant) and n.value == node.value]
                 taken = {n.value for n in walk(parsed.tree) if isinstance(n, ast.Constant)}
                 letter = next((c for c in f"{node.value}abcdefgh" if c.isalpha() and c not in taken), "a")
-                yield [Edit(parsed.span(n), f'"{letter}"') for n in same if _editable(parsed, n)]
+                yield [Edit(parsed.span(n), f'"{letter}"') for n in same if parsed.has_span(n)]
             case _:
                 continue
 
@@ -353,12 +353,3 @@ def _bound(target: ast.expr, item: ast.expr) -> dict[str, ast.expr] | None:
     if isinstance(target, ast.Tuple) and isinstance(item, ast.Tuple) and len(target.elts) == len(item.elts):
         return {t.id: v for t, v in zip(target.elts, item.elts, strict=True) if isinstance(t, ast.Name)}
     return None
-
-
-def _editable(parsed: SourceTree, node: ast.AST) -> bool:
-    """Whether a constant has a span of its own: not inside f-strings."""
-    while node in parsed.parents:
-        node = parsed.parents[node]
-        if isinstance(node, ast.JoinedStr):
-            return False
-    return True
