@@ -6,7 +6,6 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
-from unittest import mock
 
 from eqfuzz.torch_internals.options import config_module, patched, without_graph_caches
 
@@ -40,6 +39,8 @@ def switched_off(subsystem: str, detail: str) -> Iterator[None]:
     ``detail`` is an ``application`` of the subsystem: a pass, a lowering, a decomposition; it is ignored where the
     subsystem is an option. Raises ValueError for a subsystem that this torch does not have.
     """
+    from unittest import mock  # here: it imports asyncio, and listings of findings import this module
+
     from torch._inductor.compiler_bisector import BACKENDS, CompilerBisector, ConfigChange
 
     subsystems = {part.name: part for parts in BACKENDS.values() for part in parts}

@@ -14,7 +14,6 @@ import pydantic
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.release import Release, checked_range
 from eqfuzz.program.toml_values import toml_value
-from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import SEPARATOR, changed_by
 from eqfuzz.triage.findings.program_features import IN_PLACE
@@ -115,6 +114,8 @@ def reproducing_seeds(finding: Finding) -> tuple[str, ...]:
     A seed below the current folder is named relative to it. Such a seed that compiles correctly later shows that the
     issue no longer reproduces.
     """
+    from eqfuzz.run.configs.named import DEFAULT_CONFIG  # here: lists are read without configurations
+
     by_default = (finding.device, finding.config) == ("cpu", DEFAULT_CONFIG.name)
     was_rewritten = finding.reduced is not None and finding.reduced.rewrites[0] > 0
     if finding.only_transformed or was_rewritten or not by_default or changed_by(finding.verdict):
