@@ -18,6 +18,7 @@ from eqfuzz.cli.exit_handling import exit_code_of
 from eqfuzz.cli.findings import blame, bucket, issue, known, listing, reduce, replay
 from eqfuzz.cli.generate.group import generate_verbs
 from eqfuzz.cli.rules.group import rules_verbs
+from eqfuzz.cli.seeds.group import seeds_verbs
 
 
 class GuardedGroup(typer.core.TyperGroup):
@@ -112,6 +113,7 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(campaign_verbs, name="campaign")
 app.add_typer(corpus_verbs, name="corpus")
 app.add_typer(generate_verbs, name="generate")
+app.add_typer(seeds_verbs, name="seeds")
 app.add_typer(known.known_verbs, name="known")
 app.add_typer(bucket.bucket_verbs, name="bucket")
 app.add_typer(config_verbs, name="config")

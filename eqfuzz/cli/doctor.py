@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import os
 import platform
 import shutil
@@ -79,6 +80,7 @@ def checks() -> Iterator[Check]:
     yield _memory()
     yield _tool("mold", ("mold",), "links compiled kernels faster", "mold")
     yield _sandbox()
+    yield _onnx()
     yield _tool("graphviz", ("dot", "-V"), "draws programs as graphs", "graphviz")
 
 
@@ -176,6 +178,15 @@ def _sandbox() -> Check:
         return Check("sandbox", LOW, f"Landlock and seccomp only ({sandbox.lacks})", purpose, "apt install bubblewrap")
     ran = subprocess.run([executable() or "bwrap", "--version"], capture_output=True, text=True, check=False)
     return Check("sandbox", OK, f"{ran.stdout.strip()} and seccomp", purpose)
+
+
+def _onnx() -> Check:
+    purpose = "seeds import reads models with it"
+    try:
+        version = importlib.metadata.version("onnx")
+    except importlib.metadata.PackageNotFoundError:
+        return Check("onnx", ABSENT, "not found", purpose, "pip install 'eqfuzz[onnx]'")
+    return Check("onnx", OK, version, purpose)
 
 
 def _temp_folder() -> Check:

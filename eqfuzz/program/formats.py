@@ -31,13 +31,14 @@ def read_program(path: Path, name: str | None = None) -> Program:
         raise InvalidSeed(name, f"not UTF-8 text: {error.reason} at byte {error.start}") from None
     except OSError as error:
         raise InvalidSeed(name, f"cannot be read: {error.strerror}") from None
-    return recognise(source, name)
+    return recognise(source, name, path.parent)
 
 
-def recognise(source: str, name: str) -> Program:
+def recognise(source: str, name: str, folder: Path | None = None) -> Program:
     """The program in ``source``; ``name`` is how messages and reports call it.
 
-    Raises InvalidSeed, also where it is untrusted and its text breaks the policy.
+    Weights lie in ``folder``; None: in that of ``name``. Raises InvalidSeed, also where it is untrusted and its text
+    breaks the policy.
     """
     try:
         provenance = provenance_of(source)
@@ -45,9 +46,22 @@ def recognise(source: str, name: str) -> Program:
         raise InvalidSeed(name, str(error), 1) from None
     program = _recognise(source, name)
     if provenance is not None:
-        program = dataclasses.replace(program, untrusted=provenance.untrusted, configs=provenance.configs)
+        weights = _weights_file(provenance.weights, name, folder or Path(name).parent)
+        program = dataclasses.replace(
+            program, untrusted=provenance.untrusted, configs=provenance.configs, weights=weights
+        )
     require_allowed(program)
     return program
+
+
+def _weights_file(file: str, name: str, folder: Path) -> str:
+    """The absolute path of the file with a seed's weights; empty where it has none. Raises InvalidSeed."""
+    if not file:
+        return ""
+    path = folder.absolute() / file
+    if not path.is_file():
+        raise InvalidSeed(name, f"its weights are missing: put {file} beside it, or import the model again")
+    return str(path)
 
 
 def _recognise(source: str, name: str) -> Program:

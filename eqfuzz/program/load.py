@@ -17,6 +17,7 @@ from eqfuzz.program.call import Call
 from eqfuzz.program.inputs import Rng
 from eqfuzz.program.namespace import MODULE_PREFIX, SavedGlobals
 from eqfuzz.program.program import InvalidSeed, Program, SeedFormat
+from eqfuzz.program.weights import NAME, Weights
 
 STATE_SEED = 20250101
 """The seed of every random generator before a module is built and before call 0; call ``n`` adds ``n``."""
@@ -89,6 +90,8 @@ def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleTyp
     filename = f"<{program.name}>"
     module = types.ModuleType(name)
     module.__dict__.update(extra_globals)
+    if program.weights:
+        module.__dict__[NAME] = _weights_of(program)
     module.__file__ = filename
     # dataclasses, pickling and Dynamo look the defining module up by name; inspect reads linecache.
     sys.modules[name] = module
@@ -96,6 +99,14 @@ def _execute(program: Program, extra_globals: dict[str, Any]) -> types.ModuleTyp
     reseed()
     exec(compile(program.source, filename, "exec"), module.__dict__)
     return module
+
+
+def _weights_of(program: Program) -> Weights:
+    try:
+        return Weights(program.weights)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InvalidSeed(program.name, f"its weights cannot be read from {program.weights}: {reason}") from None
 
 
 def _construct_kernelbench(module: types.ModuleType) -> Callable[..., Any]:

@@ -91,6 +91,10 @@ def require_allowed(program: Program) -> None:
     """Raises InvalidSeed where the text of an untrusted ``program`` breaks the policy."""
     if not program.untrusted:
         return
+    if program.weights:
+        raise InvalidSeed(
+            program.name, "its weights lie beside it, and the sandbox shows no files: import it with --drawn"
+        )
     for text in (program.source, f"({program.construct}, {program.inputs})"):
         violation = first_violation(text)
         if violation is not None:

@@ -41,6 +41,7 @@ class Program:
         inputs: Expression that gives the arguments, evaluated there with ``rng`` in scope.
         untrusted: Whether it runs in the sandbox.
         configs: Names of the compile configurations that it is for; empty: the usual ones.
+        weights: Absolute path of a safetensors file whose tensors the text reads as ``weights["…"]``; empty: none.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Program:
     inputs: str
     untrusted: bool = False
     configs: tuple[str, ...] = ()
+    weights: str = ""
 
     @property
     def digest(self) -> str:

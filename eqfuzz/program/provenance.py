@@ -6,7 +6,8 @@
     # dollars = 0.0004
     # ///
 
-``configs = "inductor-scalar-outputs"`` names the compile configurations that the seed is for, separated by commas.
+``configs = "inductor-scalar-outputs"`` names the compile configurations that the seed is for, separated by commas;
+``weights = "NAME.safetensors"`` the file beside the seed with the tensors that it reads as ``weights["…"]``.
 
 A file without the block belongs to the user. Seeds of language models, and variants of seeds that ran as untrusted
 (``unknown``), are untrusted: they run in the sandbox.
@@ -38,12 +39,14 @@ class InvalidProvenance(ValueError):
 class Provenance:
     """``source`` says who wrote the seed (``llm``, ``person``, ``onnx``, …); ``details`` are whatever else is known.
 
-    ``configs`` are names of the compile configurations that it is for; empty: the usual ones.
+    ``configs`` are names of the compile configurations that it is for; empty: the usual ones. ``weights`` is the name
+    of a file beside it; empty: it has none.
     """
 
     source: str
     details: Mapping[str, str | int | float | bool] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     configs: tuple[str, ...] = ()
+    weights: str = ""
 
     @property
     def untrusted(self) -> bool:
@@ -53,7 +56,8 @@ class Provenance:
     def header(self) -> str:
         """The block of comments, which ends with a newline."""
         configs = {"configs": ",".join(self.configs)} if self.configs else {}
-        fields = {"source": self.source, **configs, **self.details}
+        weights = {"weights": self.weights} if self.weights else {}
+        fields = {"source": self.source, **configs, **self.details, **weights}
         lines = (f"# {key} = {toml_value(value)}\n" for key, value in fields.items())
         return "".join(["# /// eqfuzz\n", *lines, "# ///\n"])
 
@@ -74,7 +78,12 @@ def provenance_of(text: str) -> Provenance | None:
     configs = fields.pop("configs", "")
     if not isinstance(configs, str):
         raise InvalidProvenance('the block `# /// eqfuzz` has no text as configs: write `configs = "NAME,NAME"`')
-    return Provenance(source, fields, tuple(name.strip() for name in configs.split(",") if name.strip()))
+    weights = fields.pop("weights", "")
+    if not isinstance(weights, str) or weights in (".", "..") or "/" in weights or "\\" in weights:
+        raise InvalidProvenance(
+            'the block `# /// eqfuzz` has no name of a file beside it as weights: write `weights = "NAME"`'
+        )
+    return Provenance(source, fields, tuple(name.strip() for name in configs.split(",") if name.strip()), weights)
 
 
 def split_provenance(text: str) -> tuple[str, str]:

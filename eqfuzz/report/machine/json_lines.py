@@ -12,9 +12,10 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
+from eqfuzz.events.seeds import ModelImported, SeedChecked, SeedsSummary
 from eqfuzz.events.speed import SeedTimed
 
-_LAST = (SeedDone, SeedTimed, ProgramCovered, RuleChecked, RuleMeasured)
+_LAST = (SeedDone, SeedTimed, ProgramCovered, RuleChecked, RuleMeasured, ModelImported, SeedChecked)
 """The last event of a seed or a rule."""
 
 
@@ -43,7 +44,7 @@ class JsonLines:
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""
         index = getattr(event, "index", None)
-        if isinstance(event, Summary | CheckSummary | CoverageSummary | ProgramsRun):
+        if isinstance(event, Summary | CheckSummary | CoverageSummary | ProgramsRun | SeedsSummary):
             self.flush()
             self._write(event)
         elif index is None:

@@ -17,7 +17,7 @@ from eqfuzz.run.jobs.variant_jobs import run_accuracy, run_audit, run_bisect, ru
 from eqfuzz.run.messages.coverage_jobs import TraceJob
 from eqfuzz.run.messages.finding_jobs import AccuracyJob, AuditJob, BisectJob, CompareJob, DescribeJob
 from eqfuzz.run.messages.job import Emit, Job, JobTarget, ProgramInvalid
-from eqfuzz.run.messages.seed_jobs import ExplainJob, RuleExplained, RunJob
+from eqfuzz.run.messages.seed_jobs import ExplainJob, RuleExplained, RunJob, SeedValidated, ValidateJob
 from eqfuzz.run.messages.speed_jobs import SpeedJob
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children are forked from
@@ -34,11 +34,18 @@ def run_explain(job: ExplainJob, emit: Emit) -> None:
     emit(RuleExplained(rule=job.rule, explanation=explain(rule, job.program, syntax, facts)))
 
 
+def run_validate(job: ValidateJob, emit: Emit) -> None:
+    """Load the program and run it twice in eager. Raises InvalidSeed."""
+    _, calls = Session(job, emit).valid()
+    emit(SeedValidated(input_sets=len(calls)))
+
+
 _FUNCTIONS: dict[type[Job[Any]], Callable[[Any, Emit], None]] = {
     RunJob: run_seed,
     SpeedJob: measure_speed,
     TraceJob: trace_program,
     ExplainJob: run_explain,
+    ValidateJob: run_validate,
     DescribeJob: run_describe,
     AuditJob: run_audit,
     CompareJob: run_compare,

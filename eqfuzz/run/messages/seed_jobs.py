@@ -254,3 +254,21 @@ class ExplainJob(ProgramJob[RuleExplained]):
 
     job: Literal["explain"] = "explain"
     rule: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedValidated(ChildEvent):
+    """A seed loads, and does the same on each of two runs in eager, on so many input sets."""
+
+    event: Literal["validated"] = "validated"
+    input_sets: Count
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ValidateJob(ProgramJob[SeedValidated]):
+    """Load a seed and run it twice in eager."""
+
+    EVENTS = (ProgramInvalid, SeedValidated)
+    ANSWER = SeedValidated
+
+    job: Literal["validate"] = "validate"

@@ -30,12 +30,16 @@ _PACKAGE = Path(eqfuzz.__file__).parents[1]
 
 
 def run_sandboxed(
-    command: Sequence[str], seconds: float, visible: Sequence[Path], variables: Mapping[str, str]
+    command: Sequence[str],
+    seconds: float,
+    visible: Sequence[Path],
+    variables: Mapping[str, str],
+    memory_bytes: int = MEMORY_BYTES,
 ) -> CommandResult | None:
     """Run ``command``, whose first word is an absolute path, for ``seconds`` of wall time at most; None: it took more.
 
     The paths ``visible`` are visible in addition to those of every sandbox, ``variables`` are added to its environment.
-    Raises SandboxUnavailable.
+    It holds ``memory_bytes`` at most. Raises SandboxUnavailable.
     """
     level = require_level()
     toolchain = place()
@@ -47,7 +51,7 @@ def run_sandboxed(
             folder=folder,
             read=tuple(str(path) for path in view.paths),
             toolchain=str(toolchain or ""),
-            memory_bytes=MEMORY_BYTES,
+            memory_bytes=memory_bytes,
         )
         own = {"TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/cache", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
         environment = {**clean_variables(), **variables, **own}

@@ -1,0 +1,12 @@
+"""The group ``eqfuzz seeds``."""
+
+from __future__ import annotations
+
+import typer
+
+from eqfuzz.cli.seeds import checking, importing, listing
+
+seeds_verbs = typer.Typer(help="Import models as seeds; list and check seeds.")
+seeds_verbs.command("import")(importing.import_models)
+seeds_verbs.command("list")(listing.list_seeds)
+seeds_verbs.command("check")(checking.check)

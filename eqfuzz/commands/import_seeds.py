@@ -1,0 +1,72 @@
+"""Import of ``eqfuzz seeds import``: one model after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Handler
+from eqfuzz.events.seeds import ModelImported, SeedsStarted, SeedsSummary, SeedTakenUp
+from eqfuzz.imports.onnx_models import ImportOptions, NotImported, import_onnx, require_onnx
+
+
+def model_files(paths: Sequence[Path]) -> list[Path]:
+    """Files, and all ONNX files below folders, each once. Raises UsageError."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(path.rglob("*.onnx"))
+        if not inside:
+            raise UsageError(f"{path}: no .onnx files in this folder")
+        files += inside
+    return list(dict.fromkeys(files))
+
+
+def import_models(models: Sequence[Path], out: Path, handler: Handler, options: ImportOptions) -> SeedsSummary:
+    """Import ``models`` into the folder ``out`` and hand every event to ``handler``; the last one is returned.
+
+    Ctrl-C ends it early. Raises UsageError where the package onnx is missing or two models have one name, and
+    SandboxUnavailable.
+    """
+    require_onnx()
+    began = time.monotonic()
+    _require_names(models)
+    failed: list[str] = []
+    done, interrupted = 0, False
+    handler(SeedsStarted(count=len(models)))
+    try:
+        for index, path in enumerate(models):
+            handler(SeedTakenUp(index=index, path=str(path)))
+            event = _imported(index, path, out, options)
+            failed += [str(path)] if event.problem else []
+            done += 1
+            handler(event)
+    except KeyboardInterrupt:
+        interrupted = True
+    seconds = round(time.monotonic() - began, 3)
+    summary = SeedsSummary(done=done, failed=failed, interrupted=interrupted, seconds=seconds)
+    handler(summary)
+    return summary
+
+
+def _require_names(models: Sequence[Path]) -> None:
+    names: dict[str, Path] = {}
+    for path in models:
+        if path.stem in names:
+            raise UsageError(f"{path} and {names[path.stem]} would be the same seed: import them with two --out")
+        names[path.stem] = path
+
+
+def _imported(index: int, path: Path, out: Path, options: ImportOptions) -> ModelImported:
+    try:
+        seed = import_onnx(path, out, options)
+    except NotImported as error:
+        return ModelImported(index=index, path=str(path), operators={}, problem=error.reason)
+    weights = str(seed.weights or "")
+    return ModelImported(
+        index=index, path=str(path), seed=str(seed.path), weights=weights, operators=dict(seed.operators)
+    )

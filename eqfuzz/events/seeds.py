@@ -1,0 +1,70 @@
+"""Events of ``eqfuzz seeds import`` and ``eqfuzz seeds check``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from eqfuzz.events.event import Event
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedsStarted(Event):
+    """First event: so many models or seeds are imported or checked."""
+
+    name: ClassVar[str] = "start"
+
+    count: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedTakenUp(Event):
+    """A model or seed is taken up."""
+
+    name: ClassVar[str] = "seed-start"
+
+    index: int
+    path: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelImported(Event):
+    """A model is imported as ``seed``, with ``weights`` beside it; empty where it has none.
+
+    ``operators`` are those of the model with their counts. ``problem`` says why the model cannot be imported; empty: it
+    was.
+    """
+
+    name: ClassVar[str] = "import"
+
+    index: int
+    path: str
+    seed: str = ""
+    weights: str = ""
+    operators: dict[str, int]
+    problem: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedChecked(Event):
+    """A seed has run in eager, on so many input sets; ``problem`` says why it is no seed; empty: it is one."""
+
+    name: ClassVar[str] = "seed"
+
+    index: int
+    path: str
+    format: str = ""
+    input_sets: int = 0
+    problem: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedsSummary(Event):
+    """Last event; ``failed`` are the paths of the models or seeds with a problem."""
+
+    name: ClassVar[str] = "summary"
+
+    done: int
+    failed: list[str]
+    interrupted: bool
+    seconds: float

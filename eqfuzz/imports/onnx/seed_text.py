@@ -1,0 +1,165 @@
+"""The text of a seed from a translated graph, and the tensors that do not stand in it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+
+from eqfuzz.imports.onnx.graph import Input, TranslatedGraph
+from eqfuzz.imports.onnx.program_text import LITERAL_ELEMENTS, Constant
+from eqfuzz.imports.onnx.values import number_text, sequence
+
+_FUNCTIONS = Path(__file__).with_name("seed_functions.py")
+_WIDTH = 120
+_DEFAULT_SIZES = (2, 6, 5, 7, 3, 4)
+"""Values of the symbols that stand for sizes, in the order of their appearance."""
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedOptions:
+    """How a seed is written. ``drawn``: weights are drawn in the text instead of stored beside it.
+
+    ``gradients``: floating-point weights are parameters. ``sizes`` are values of symbolic sizes.
+    """
+
+    drawn: bool = False
+    gradients: bool = False
+    sizes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class TranslatedSeed:
+    """The text without its header, and the tensors that it reads as ``weights[name]``."""
+
+    text: str
+    weights: tuple[Constant, ...]
+
+
+def seed_text(graph: TranslatedGraph, title: str, options: SeedOptions) -> TranslatedSeed:
+    """Write a seed; ``title`` is the first line of its docstring."""
+    constants = [*graph.program.constants.values()]
+    stored = [c for c in constants if c.array.size > LITERAL_ELEMENTS and not (options.drawn and _can_be_drawn(c))]
+    lines = [f'"""{title}"""', "", "import torch"]
+    body = [
+        "class Program(nn.Module):",
+        *([] if not constants else ["    def __init__(self):", "        super().__init__()"]),
+        *(f"        {_definition(c, c in stored, options)}" for c in constants),
+        *([] if not constants else [""]),
+        f"    def forward({', '.join(['self', *(i.name for i in graph.inputs)])}):",
+        *(f"        {statement}" for statement in graph.program.statements),
+        f"        return {', '.join(graph.results)}",
+    ]
+    hook = ["def inputs(rng):", *(f"    yield {text}" for text in _input_sets(graph.inputs, options))]
+    parts = [*_functions(graph), "\n".join(body), "\n".join(hook)]
+    rest = "\n\n\n".join(parts) + "\n"
+    if re.search(r"\bF\.", rest):
+        lines.append("import torch.nn.functional as F")
+    lines.append("from torch import nn")
+    return TranslatedSeed("\n".join(lines) + "\n\n\n" + rest, tuple(stored))
+
+
+def _functions(graph: TranslatedGraph) -> list[str]:
+    source = _FUNCTIONS.read_text(encoding="utf-8")
+    texts = {node.name: ast.get_source_segment(source, node) or "" for node in ast_functions(source)}
+    return [text for name, text in texts.items() if name in graph.program.functions]
+
+
+def ast_functions(source: str) -> list[ast.FunctionDef]:
+    """The functions of a module, in their order."""
+    from eqfuzz.program.parsing import parse
+
+    return [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
+
+
+def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:
+    if stored:
+        tensor = f'weights["{constant.name}"]'
+    elif constant.array.size > LITERAL_ELEMENTS:
+        tensor = _drawn(constant)
+    else:
+        tensor = _literal(constant)
+    if options.gradients and constant.array.dtype.kind == "f" and constant.array.size > 1:
+        return f"self.{constant.name} = nn.Parameter({tensor})"
+    return f'self.register_buffer("{constant.name}", {tensor})'
+
+
+def _literal(constant: Constant) -> str:
+    array = constant.array
+    if array.size == 0:
+        return f"torch.empty({sequence(list(array.shape))}, dtype=torch.{constant.dtype})"
+    values = array.tolist() if array.dtype.kind in "biuc" else _shortest(array).tolist()
+    text = re.sub(r"(?<![\w.])(-?)(inf|nan)(?![\w])", r'\1float("\2")', repr(values))
+    inferred = {"float32": "float32", "int64": "int64", "bool": "bool"}.get(constant.dtype)
+    return f"torch.tensor({text})" if inferred else f"torch.tensor({text}, dtype=torch.{constant.dtype})"
+
+
+def _shortest(array: np.ndarray) -> np.ndarray:
+    """The doubles with the shortest decimals that round to the elements."""
+    return np.array([float(str(element)) for element in array.reshape(-1)], np.float64).reshape(array.shape)
+
+
+def _can_be_drawn(constant: Constant) -> bool:
+    """Integers are places or masks, whose values matter."""
+    return constant.array.dtype.kind == "f" and bool(np.isfinite(constant.array.astype(np.float64)).all())
+
+
+def _drawn(constant: Constant) -> str:
+    """Random values of the same shape and spread; of one sign where all are, such as variances."""
+    values = constant.array.astype(np.float64)
+    sizes = ", ".join(map(str, values.shape))
+    low, high = float(values.min()), float(values.max())
+    if low >= 0:
+        text = (
+            f"torch.rand({sizes}) * {_short(high - low)} + {_short(low)}"
+            if high > low
+            else f"torch.full(({sizes},), {_short(low)})"
+        )
+    else:
+        mean = float(values.mean())
+        text = f"torch.randn({sizes}) * {_short(float(values.std()))}"
+        text += f" + {_short(mean)}" if abs(mean) > 1e-3 * (high - low) else ""
+    return text if constant.dtype == "float32" else f"({text}).to(torch.{constant.dtype})"
+
+
+def _short(value: float) -> str:
+    return number_text(float(f"{value:.3g}"))
+
+
+def _input_sets(inputs: tuple[Input, ...], options: SeedOptions) -> list[str]:
+    """One set, and a second one of other sizes where some are symbols."""
+    symbols = list(dict.fromkeys(size for one in inputs for size in one.sizes if isinstance(size, str)))
+    chosen = dict(options.sizes)
+    defaults = {symbol: _DEFAULT_SIZES[number % len(_DEFAULT_SIZES)] for number, symbol in enumerate(symbols)}
+    first = {symbol: chosen.get(symbol, defaults[symbol]) for symbol in symbols}
+    sets = [first]
+    if symbols:
+        sets.append({symbol: size if symbol in chosen else size + 1 for symbol, size in first.items()})
+    unique = [one for number, one in enumerate(sets) if one not in sets[:number]]
+    return [_input_set(inputs, sizes) for sizes in unique]
+
+
+def _input_set(inputs: tuple[Input, ...], sizes: dict[str, int]) -> str:
+    texts = [_drawn_input(one, [str(sizes[s]) if isinstance(s, str) else str(s) for s in one.sizes]) for one in inputs]
+    if not texts:
+        return "()"
+    line = ", ".join(texts)
+    if len(line) + 10 <= _WIDTH:
+        return line
+    return "(\n" + "".join(f"        {text},\n" for text in texts) + "    )"
+
+
+def _drawn_input(one: Input, sizes: list[str]) -> str:
+    shape = ", ".join(sizes)
+    if one.dtype == "bool":
+        return f"rng.booleans({shape})"
+    keyword = "" if one.dtype in ("float32", "int64") else f"dtype=torch.{one.dtype}"
+    if one.dtype.startswith(("int", "uint")):
+        dtype = "" if one.dtype == "int64" else keyword
+        arguments = ["0", str(one.classes or 2), shape, dtype]
+        return f"rng.integers({', '.join(a for a in arguments if a)})"
+    dtype = "" if one.dtype == "float32" else keyword
+    return f"rng.normal({', '.join(a for a in (shape, dtype) if a)})"

@@ -1,0 +1,86 @@
+"""Values of an ONNX graph as Python text, with what is known about them before any run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+Shape = tuple[int | None, ...]
+"""Sizes of a tensor; None where a size is only known when the model runs."""
+
+MOST_ITEMS = 64
+"""A constant vector of at most so many integers may stand in the text as sizes."""
+
+
+class Unsupported(Exception):
+    """A model cannot be written as a seed. ``str()`` names the operator and the reason."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OnnxValue:
+    """A value of the graph.
+
+    ``text`` is an expression that needs no parentheses, ``dtype`` torch's name of the element type (empty: unknown),
+    ``shape`` the sizes (None: not even their number is known), ``constant`` the elements of a constant. ``items`` are
+    the integers of a scalar or vector as Python expressions, for values that are computed from the sizes of tensors:
+    such a value has no ``text`` until a tensor is needed. ``hint`` is the model's name of a constant.
+    """
+
+    text: str
+    dtype: str = ""
+    shape: Shape | None = None
+    constant: np.ndarray | None = None
+    items: tuple[str, ...] | None = None
+    hint: str = ""
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def is_floating(self) -> bool:
+        return self.dtype.startswith(("float", "bfloat"))
+
+    @property
+    def is_integer(self) -> bool:
+        return self.dtype.startswith(("int", "uint"))
+
+    @property
+    def is_static(self) -> bool:
+        """Whether all sizes are known."""
+        return self.shape is not None and None not in self.shape
+
+
+def sizes_value(items: tuple[str, ...], *, scalar: bool) -> OnnxValue:
+    """The value of integers that are computed from sizes; a constant where all are numbers."""
+    constant = None
+    if all(is_number(item) for item in items):
+        numbers = np.array([int(item) for item in items], np.int64)
+        constant = numbers.reshape(()) if scalar else numbers
+    return OnnxValue("", "int64", () if scalar else (len(items),), constant, items)
+
+
+def constant_value(array: np.ndarray, dtype: str, hint: str) -> OnnxValue:
+    """The value of a constant, whose text is made when a tensor is needed."""
+    items = None
+    if dtype in ("int64", "int32") and array.ndim <= 1 and array.size <= MOST_ITEMS:
+        items = tuple(str(number) for number in array.reshape(-1).tolist())
+    return OnnxValue("", dtype, array.shape, array, items, hint)
+
+
+def is_number(text: str) -> bool:
+    """Whether an item is an integer literal."""
+    return text.lstrip("-").isdigit()
+
+
+def sequence(items: tuple[str, ...] | list[str] | tuple[int, ...] | list[int]) -> str:
+    """A Python tuple of the items."""
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(map(str, items))})"
+
+
+def number_text(value: float | int | bool) -> str:
+    """A Python literal of the number; NaN and infinities as ``float("…")``."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
