@@ -15,10 +15,15 @@ Size = Annotated[int, Field(ge=0, le=2**40)]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TranslationRequest(Message):
-    """Translate the file ``model``, called ``name`` in the text.
+    """Translate a model.
 
-    ``external`` are names in the model and paths of the files that its weights lie in. ``drawn`` weights are drawn in
-    the text, with ``gradients`` they are parameters. ``sizes`` are values of symbolic sizes.
+    Attributes:
+        model: Absolute path of its file.
+        name: What the text calls it.
+        external: Names in the model and paths of the files that its weights lie in.
+        drawn: Whether large weights are drawn in the text.
+        gradients: Whether weights are parameters.
+        sizes: Values of symbolic sizes.
     """
 
     event: Literal["translate"] = "translate"
@@ -43,9 +48,16 @@ class StoredWeight(Message):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TranslationAnswer(Message):
-    """The ``text`` of a seed, or the ``problem`` with the model, or the names of the ``external`` files it needs.
+    """A translated model, or why there is none.
 
-    ``weights`` are the tensors that the text reads, ``operators`` the model's operators with their counts.
+    Attributes:
+        text: Text of the seed; empty where there is none.
+        problem: Why the model cannot be translated, in one line; empty where it can.
+        external: Names of files with weights that are needed and were not in the request.
+        weights: Tensors that the text reads.
+        opset: Version of the model's operators.
+        producer: Program that wrote the model, with its version.
+        operators: Operators of the model with their counts.
     """
 
     event: Literal["translation"] = "translation"

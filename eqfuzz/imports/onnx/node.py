@@ -19,10 +19,19 @@ _COMPOSITE = re.compile(r"[^\w.\[\]]")
 
 @dataclasses.dataclass(frozen=True)
 class OnnxNode:
-    """A node; a missing optional input is None, a missing output has an empty name.
+    """A node of a graph.
 
     Methods that take the number of an input raise Unsupported where it is missing, or where they need to know more
     about it than the model says.
+
+    Attributes:
+        operator: Its type, such as ``Conv``.
+        opset: Version of the operators.
+        inputs: Values of its inputs; None for an optional one that is missing.
+        outputs: Names of its outputs; empty for one that no node reads.
+        attributes: Values of its attributes by name.
+        output_dtypes: torch's names of the element types of its outputs; empty where unknown.
+        program: The text to add statements and constants to.
     """
 
     operator: str

@@ -21,10 +21,13 @@ class Unsupported(Exception):
 class OnnxValue:
     """A value of the graph.
 
-    ``text`` is an expression that needs no parentheses, ``dtype`` torch's name of the element type (empty: unknown),
-    ``shape`` the sizes (None: not even their number is known), ``constant`` the elements of a constant. ``items`` are
-    the integers of a scalar or vector as Python expressions, for values that are computed from the sizes of tensors:
-    such a value has no ``text`` until a tensor is needed. ``hint`` is the model's name of a constant.
+    Attributes:
+        text: Expression that needs no parentheses; empty until a tensor is needed.
+        dtype: torch's name of the element type; empty: unknown.
+        shape: Sizes; None where not even their number is known.
+        constant: Elements of a constant; None for what is computed.
+        items: Integers of a scalar or vector as Python expressions, where they are computed from sizes of tensors.
+        hint: The model's name of a constant.
     """
 
     text: str
