@@ -37,7 +37,7 @@ Why.
 def test_page_has_a_script_and_a_seed(defect):
     text = defect.script.read_text(encoding="utf-8")
     imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert {name.name.split(".")[0] for node in imported for name in node.names} == {"torch"}
+    assert {name.name.split(".")[0] for node in imported for name in node.names} <= {"torch", "numpy"}
     assert len(text.splitlines()) <= 30
     docstring = ast.get_docstring(ast.parse(text)) or ""
     assert docstring.splitlines()[0] == f"{defect.title}."
@@ -49,7 +49,7 @@ def test_page_has_a_script_and_a_seed(defect):
 
 def test_numbers_are_used_once_and_nothing_else_lies_in_the_folder():
     numbers = [defect.number for defect in DEFECTS]
-    assert sorted(numbers) == [f"{number:03}" for number in range(1, len(numbers) + 1)]
+    assert len(set(numbers)) == len(numbers)
     files = {path for defect in DEFECTS for path in (defect.page, defect.script)}
     assert {path for path in FOLDER.iterdir() if path.is_file()} == {*files, FOLDER / INDEX, FOLDER / RESULTS}
 
