@@ -168,6 +168,7 @@ class CatalogueReading:
             programs=len(programs),
             drawing=list(dict.fromkeys(one.operator for one in written if any(r.draws for r in one.results))),
             left_out=dict(sorted(left_out.items(), key=lambda item: -sum(item[1].values()))),
+            without_gradient=sum(one.without_gradient for one in written),
             interrupted=interrupted,
             seconds=round(seconds, 3),
             out=str(self._request.out),
@@ -208,6 +209,7 @@ class CatalogueReading:
                     results=len(written.results),
                     draws=sum(result.draws for result in written.results),
                     left_out=dict(written.left_out),
+                    without_gradient=written.without_gradient,
                 )
             )
 

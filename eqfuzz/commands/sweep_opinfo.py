@@ -65,6 +65,7 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
         results=read.results,
         judged=sum(matrix.totals().values()),
         left_out=read.left_out,
+        without_gradient=read.without_gradient,
         drawing=read.drawing,
         outcomes=matrix.by_dtype(),
         findings=len({one.finding for one in matrix.different if one.outcome is SampleOutcome.NEW}),

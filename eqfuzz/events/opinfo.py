@@ -50,6 +50,8 @@ class OperatorRead(Event):
     """Number of results that draw random numbers."""
     left_out: dict[str, int]
     """Number of the other samples by the reason why they have no result."""
+    without_gradient: int
+    """Number of results without the gradients that eager has."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,8 @@ class CatalogueSummary(Event):
     """Names of the operators that draw random numbers."""
     left_out: dict[str, dict[str, int]]
     """Number of samples without a result by reason and operator, the most frequent reason first."""
+    without_gradient: int
+    """Number of results without the gradients that eager has."""
     interrupted: bool
     """Whether Ctrl-C ended it."""
     seconds: float
@@ -130,6 +134,8 @@ class SweepSummary(Event):
     """Number of results that were judged."""
     left_out: dict[str, dict[str, int]]
     """Number of samples without a result by reason and operator."""
+    without_gradient: int
+    """Number of results without the gradients that eager has."""
     drawing: list[str]
     """Names of the operators that draw random numbers."""
     outcomes: dict[str, dict[str, int]]

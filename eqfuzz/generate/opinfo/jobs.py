@@ -75,6 +75,7 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
             repeats=writer.repeats,
             results=tuple(writer.results),
             left_out=dict(writer.left_out),
+            without_gradient=writer.without_gradient,
         )
     )
 
@@ -99,6 +100,7 @@ class _SampleWriter:
         self.results: list[WrittenResult] = []
         self.repeats = 0
         self.left_out: Counter[str] = Counter()
+        self.without_gradient = 0
 
     def samples(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
         """The catalogue's samples, the same each time."""
@@ -145,6 +147,7 @@ class _SampleWriter:
                 inputs = tuple(codes.items())
                 written = WrittenResult(sample=number, expression=call.expression, inputs=inputs, draws=run.draws)
                 self.results.append(written)
+                self.without_gradient += bool(own.gradients) and not run.gradients
                 return
         self.left_out[reason] += 1
 

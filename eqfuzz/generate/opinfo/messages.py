@@ -62,8 +62,14 @@ class ListJob(Job[CatalogueListed]):
 class SamplesWritten(ChildEvent):
     """What came of the samples of one operator and dtype.
 
-    ``samples`` counts all; ``repeats`` those that are the same call as an earlier one, but for values; ``left_out`` the
-    ones without a program by reason: what cannot be written, and what eager does not do or not twice alike.
+    Attributes:
+        operator: Its name.
+        dtype: Dtype of the operands.
+        samples: Number of all samples.
+        repeats: Number of those that are the same call as an earlier one, but for values.
+        results: The samples that are written.
+        left_out: Number of the others by reason: what cannot be written, what eager does not do or not twice alike.
+        without_gradient: Number of results without the gradients that eager has.
     """
 
     event: Literal["samples"] = "samples"
@@ -73,6 +79,7 @@ class SamplesWritten(ChildEvent):
     repeats: Count
     results: tuple[WrittenResult, ...]
     left_out: dict[Name, Count]
+    without_gradient: Count = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ _MANY = 8
 
 _VALUES = {"as it is": 10.0, "integers": 2.0, "special": 0.5}
 _LARGEST_INTEGER = 4
+_SMALL = 0.1
 
 
 class SampleTensor:
@@ -141,7 +142,8 @@ class SampleTensor:
             return self._call("normal", size)
         if low == high:
             low = low / 2
-        bounds = f"low={_rounded(low, math.floor)}, high={_rounded(high, math.ceil, above=low)}"
+        low = _floor(low)
+        bounds = f"low={low}, high={_ceil(high, low)}"
         return self._call("uniform", size, bounds)
 
     @property
@@ -194,12 +196,15 @@ def _float(value: float, digits: int) -> str:
     return repr(float(f"{value:.{digits}g}")) if math.isfinite(value) else f'float("{value}")'
 
 
-def _rounded(value: float, direction: object, above: float = -math.inf) -> float:
-    """A bound of two decimals near ``value``, or itself with three digits where it is small."""
-    if value and abs(value) < 0.1:
-        return float(f"{value:.3g}") if value > above else float(f"{above * 1.1 + 1e-3:.3g}")
-    rounded = (math.floor if direction is math.floor else math.ceil)(value * 100) / 100
-    return rounded if rounded > above else above + 0.01
+def _floor(value: float) -> float:
+    """A bound of two decimals just below ``value``, or of three digits where it is small."""
+    return float(f"{value:.3g}") if 0 < abs(value) < _SMALL else math.floor(value * 100) / 100
+
+
+def _ceil(value: float, low: float) -> float:
+    """The same above it, and above ``low``."""
+    high = float(f"{value:.3g}") if 0 < abs(value) < _SMALL else math.ceil(value * 100) / 100
+    return high if high > low else low + max(abs(low), _SMALL) / 10
 
 
 def _fits(layout: str, size: Sequence[int]) -> bool:

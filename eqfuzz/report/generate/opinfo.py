@@ -31,7 +31,7 @@ class CatalogueReport(LiveReport):
     def __init__(self, console: Console, *, quiet: bool) -> None:
         self._console = console
         self._quiet = quiet
-        self._progress = ProgressCounter("operators by dtype")
+        self._progress = ProgressCounter("list of operators", 1)
         self._renderer = LiveRenderer(console, self._progress)
         self._summary: CatalogueSummary | SweepSummary | None = None
 
@@ -39,6 +39,7 @@ class CatalogueReport(LiveReport):
         """Count and show one event."""
         match event:
             case CatalogueStarted():
+                self._progress.rename("operators by dtype")
                 self._progress.begin(event.pairs - event.earlier)
                 if not self._quiet:
                     read = f"  ·  {event.earlier:,} read before" if event.earlier else ""
@@ -81,6 +82,7 @@ class CatalogueReport(LiveReport):
         parts = [
             count(event.programs, "program"),
             f"{count(event.results, 'result')} of {count(event.samples, 'sample')}",
+            *([f"{event.without_gradient:,} without gradients"] if event.without_gradient else []),
             f"{event.repeats:,} the same call with other values",
             f"{sum(sum(by.values()) for by in event.left_out.values()):,} left out",
             f"in {duration(event.seconds)}",

@@ -115,7 +115,9 @@ def swept(folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str) -> tup
             return programs_of(written, 0)
 
         def summary(self, *_: Any, **__: Any) -> SimpleNamespace:
-            return SimpleNamespace(samples=len(written), repeats=0, results=len(written), left_out={}, drawing=[])
+            return SimpleNamespace(
+                samples=len(written), repeats=0, results=len(written), left_out={}, drawing=[], without_gradient=0
+            )
 
     monkeypatch.setattr(sweep_opinfo, "CatalogueReading", ScriptedReading)
     monkeypatch.setattr(sweep_opinfo, "SeedRunner", ScriptedRunner)

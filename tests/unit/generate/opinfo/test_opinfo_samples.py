@@ -43,6 +43,13 @@ def test_gradients_are_asked_for_where_eager_has_them():
     assert not any("requires_grad" in code for result in read("mul", "int64").results for _, code in result.inputs)
 
 
+def test_results_without_the_gradients_of_eager_are_counted(monkeypatch: pytest.MonkeyPatch):
+    plain = [({"x": "rng.normal(5)", "y": "rng.normal(5)"}, False)]
+    monkeypatch.setattr(jobs, "_forms", lambda draw, tensors: iter(plain))
+    written = read("atan2", "float32")
+    assert written.without_gradient == len(written.results) > 0
+
+
 def test_memory_that_is_not_initialised_is_no_result():
     written = read("empty_like", "float32")
     assert set(written.left_out) == {UNINITIALISED}
