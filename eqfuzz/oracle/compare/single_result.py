@@ -15,7 +15,8 @@ _GROUPS = ("outputs", "structures", "traits", "shared", "inputs_after", "gradien
 def result_alone(observation: Observation, item: int, arguments: Collection[int]) -> Observation:
     """The leaves of ``output[item]`` and of the ``arguments`` at these positions, with their gradients.
 
-    The structure of the whole is left out, so containers of the item are compared by the paths of their leaves only.
+    What is about the program as a whole is left out: its structure, so that containers of the item are compared by the
+    paths of their leaves only; printed lines, warnings, the states of random generators.
     """
     places = {f"output[{item}]", *(f"args[{position}]" for position in arguments)}
     return Observation([_alone(call, places) for call in observation.calls], observation.seconds)
@@ -23,7 +24,7 @@ def result_alone(observation: Observation, item: int, arguments: Collection[int]
 
 def _alone(call: CallObservation, places: Collection[str]) -> CallObservation:
     groups = {group: _about(getattr(call, group), places) for group in _GROUPS}
-    return dataclasses.replace(call, structure="", **groups)
+    return dataclasses.replace(call, structure="", printed=[], warned=[], generators=[], **groups)
 
 
 def _about(leaves: Leaves, places: Collection[str]) -> Leaves:

@@ -37,6 +37,14 @@ def test_every_leaf_is_in_one_result():
         assert sorted(leaves) == sorted(path for path, _ in getattr(whole.calls[0], group))
 
 
+def test_random_numbers_and_printed_lines_are_of_no_single_result():
+    whole = observed()
+    whole.calls[0].printed.append("a line")
+    (alone,) = result_alone(whole, 0, ARGUMENTS[0]).calls
+    assert (alone.generators, alone.printed) == ([], [])
+    assert whole.calls[0].generators
+
+
 def test_differences_are_those_of_the_result():
     eager, compiled = observed(), observed(wrong=True)
     kinds = [
