@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +12,16 @@ from eqfuzz.program.provenance import UNKNOWN, Provenance, provenance_of, split_
 _SEED, _RULES = "# A variant of ", "# Rewritten by "
 
 
-def keep_variant(folder: Path, seed: str, source: str, rules: Sequence[str], *, untrusted: bool = False) -> Path:
-    """Write ``source`` to ``folder`` under a name of the seed and a digest, with a header, see ``text_of_variant``."""
+def keep_variant(
+    folder: Path, seed: str, source: str, rules: Sequence[str], weights: str = "", *, untrusted: bool = False
+) -> Path:
+    """Write ``source`` to ``folder`` under a name of the seed and a digest, with a header, see ``text_of_variant``.
+
+    ``weights`` is the path of the file with the seed's weights, which is copied; empty: it has none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    if weights and not (folder / Path(weights).name).exists():
+        shutil.copyfile(weights, folder / Path(weights).name)
     path = folder / f"{Path(seed).stem}-{hashlib.sha256(source.encode()).hexdigest()[:10]}.py"
     path.write_text(text_of_variant(seed, source, rules, untrusted=untrusted), encoding="utf-8")
     return path

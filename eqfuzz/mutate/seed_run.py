@@ -112,6 +112,7 @@ class SeedRun:
         self.text = text
         self.results = results
         self.untrusted = settings.untrusted
+        self.weights = ""
         self.variants: tuple[VariantRecord, ...] = ()
         self.cells: dict[tuple[int, str, str], Cell] = {}
         self.judged_variants: set[int] = set()
@@ -155,6 +156,7 @@ class SeedRun:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""
         program = read_program(self.path, self.name) if self.text is None else recognise(self.text, self.name)
         self.untrusted = program.untrusted or self.settings.untrusted
+        self.weights = program.weights
         program = dataclasses.replace(program, untrusted=self.untrusted)
         require_allowed(program)
         if self.untrusted and "cuda" in self.settings.compiling.devices:
@@ -321,7 +323,7 @@ class SeedRun:
                 if self.settings.keep_variants is not None and cell.verdict.kind is VerdictKind.AGREE:
                     record = self.variants[cell.variant - 1]
                     folder = self.settings.keep_variants
-                    keep_variant(folder, self.name, record.source, record.rules, untrusted=self.untrusted)
+                    keep_variant(folder, self.name, record.source, record.rules, self.weights, untrusted=self.untrusted)
             return
         if report.features:
             self.features.setdefault(cell.variant, set()).update(report.features)

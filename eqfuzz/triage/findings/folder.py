@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eqfuzz.atomic_file import new_folder, write_atomically
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.weights_beside import copy_weights
 
 _RECORDS = ("derivation", "verdict", "environment")
 _TEXTS = ("repro.py", "original.py", "variant.py", *(f"{name}.json" for name in _RECORDS))
@@ -22,6 +23,7 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     findings.mkdir(parents=True, exist_ok=True)
     with new_folder(target) as folder:
         _write(folder, finding, reproducer)
+        copy_weights(finding.original, folder)
         if preload is not None:
             shutil.copyfile(preload, folder / "preload.py")
     return target

@@ -22,6 +22,7 @@ from eqfuzz.triage.findings.folder import preload_in, put_reduced
 from eqfuzz.triage.locate.analysis import FindingAnalyser
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced, ReductionTry
+from eqfuzz.triage.reproducer.weights_beside import copy_weights
 
 _RECORD = ".reduction.json"
 
@@ -77,6 +78,7 @@ class InPlaceReduction:
     def _failing(self, reproducing: ReproducerWriter, smaller: Finding, scripts: Sequence[str]) -> str:
         with tempfile.TemporaryDirectory(prefix="eqfuzz-reduce-") as name:
             place = Path(name)
+            copy_weights(smaller.original, place)
             if self._environment.preload is not None:
                 shutil.copyfile(self._environment.preload, place / "preload.py")
             outcome = reproducing.first_failing(smaller, place, scripts)

@@ -19,9 +19,11 @@ from eqfuzz.program.load import STATE_SEED
 from eqfuzz.program.restoring import RESTORING
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer import weights_beside
 from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
 from eqfuzz.triage.reproducer.own_oracle import oracle_question, oracle_setup
+from eqfuzz.triage.reproducer.weights_beside import weights_text
 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
     from eqfuzz.run.messages.finding_jobs import CallsDescribed
@@ -107,8 +109,10 @@ def _whole(finding: Finding, config: Config, parts: list[str], preload: str | No
         setup = oracle_setup(finding.verdict.oracle, preload or "")
     else:
         setup, modules = (PRELOAD_BESIDE, modules | {"pathlib"}) if preload is not None else ("", modules)
+    weights = weights_text(finding.transformed)
+    modules |= weights_beside.MODULES if weights else frozenset()
     head = script_header(finding, config, future, setup, modules, draws=draws(program))
-    whole = [head, *([first] if first else []), f"# The program\n{program}", *parts]
+    whole = [head, *(part for part in (first, weights) if part), f"# The program\n{program}", *parts]
     return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
 

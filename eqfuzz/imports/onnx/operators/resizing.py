@@ -8,7 +8,7 @@ from onnx.reference import ReferenceEvaluator
 
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import Unsupported, sequence
+from eqfuzz.imports.onnx.values import Unsupported, is_number, sequence
 
 _LINEAR = ("", "linear", "bilinear", "trilinear")
 """Names by the number of spatial dimensions."""
@@ -16,53 +16,70 @@ _LINEAR = ("", "linear", "bilinear", "trilinear")
 
 @operator("Resize", "Upsample")
 def resize(node: OnnxNode) -> str:
-    before = node.sizes(0)
-    after, scales = _target(node, before)
-    changed = [dim for dim in range(len(before)) if after[dim] != before[dim] or scales[dim] != 1]
+    after, scales = _target(node)
+    shape = node.value(0).shape or ()
+    changed = [dim for dim, scale in enumerate(scales) if scale != 1 or after[dim] != shape[dim]]
     if not changed:
         return f"{node.tensor(0)}.clone()"
-    function = _in_torch(node, before, after, scales, changed)
-    return function if function else _by_matrices(node, after, scales, changed)
+    before = {dim: node.size(0, dim) for dim in changed}
+    function = _in_torch(node, before, after, scales)
+    return function if function else _by_matrices(node, before, after, scales)
 
 
-def _target(node: OnnxNode, before: tuple[int, ...]) -> tuple[list[int], list[float]]:
-    """Sizes and scales of all dimensions."""
-    rank = len(before)
+def _target(node: OnnxNode) -> tuple[list[int | None], list[float]]:
+    """Sizes and scales of all dimensions; the size of a dimension that stays as it is may be unknown."""
+    rank = node.rank(0)
     if node.operator == "Upsample" or node.opset < 11:
-        upsample = node.operator == "Upsample" and node.opset < 9
-        scales = node.attribute("scales") if upsample else node.constants(1, "scales")
-        return [int(np.floor(n * s)) for n, s in zip(before, scales, strict=True)], list(scales)
+        by_attribute = node.operator == "Upsample" and node.opset < 9
+        scales = node.attribute("scales") if by_attribute else node.constants(1, "scales")
+        return _scaled(node, list(scales))
     axes = [axis % rank for axis in node.attribute("axes", list(range(rank)))]
-    if node.has(2) and (node.constant(2) is None or node.constant(2).size):  # type: ignore[union-attr]
-        chosen = node.constants(2, "scales")
-        scales = dict(zip(axes, chosen, strict=True))
-        factors = [scales.get(dim, 1.0) for dim in range(rank)]
-        return [int(np.floor(n * s)) for n, s in zip(before, factors, strict=True)], factors
-    wanted = dict(zip(axes, node.constants(3, "sizes"), strict=True))
+    constant = node.constant(2)
+    if node.has(2) and (constant is None or constant.size):
+        by_axis = dict(zip(axes, node.constants(2, "scales"), strict=True))
+        return _scaled(node, [by_axis.get(dim, 1.0) for dim in range(rank)])
     policy = node.attribute("keep_aspect_ratio_policy", "stretch")
     if policy != "stretch":
         raise Unsupported(f"the policy {policy}")
-    sizes = [int(wanted.get(dim, before[dim])) for dim in range(rank)]
-    return sizes, [a / b for a, b in zip(sizes, before, strict=True)]
+    items = node.items(3)
+    if items is None:
+        raise Unsupported("sizes that the model computes")
+    sizes: list[int | None] = list(node.value(0).shape or ())
+    scales = [1.0] * rank
+    for axis, item in zip(axes, items, strict=True):
+        if item == f"{node.tensor(0)}.shape[{axis}]":
+            continue
+        if not is_number(item):
+            raise Unsupported("sizes that the model computes")
+        sizes[axis] = int(item)
+        scales[axis] = int(item) / node.size(0, axis)
+    return sizes, scales
 
 
-def _in_torch(
-    node: OnnxNode, before: tuple[int, ...], after: list[int], scales: list[float], changed: list[int]
-) -> str:
+def _scaled(node: OnnxNode, scales: list[float]) -> tuple[list[int | None], list[float]]:
+    shape = node.value(0).shape or ()
+    sizes = [shape[d] if s == 1 else int(np.floor(node.size(0, d) * s)) for d, s in enumerate(scales)]
+    return sizes, scales
+
+
+def _in_torch(node: OnnxNode, before: dict[int, int], after: list[int | None], scales: list[float]) -> str:
     """A call of ``F.interpolate`` where it does the same; else empty."""
-    mode, rank = node.attribute("mode", "nearest"), len(before)
-    exact = all(abs(a - b * s) < 1e-6 for a, b, s in zip(after, before, scales, strict=True))
+    mode, rank = node.attribute("mode", "nearest"), node.rank(0)
+    exact = all(abs((after[dim] or 0) - size * scales[dim]) < 1e-6 for dim, size in before.items())
     legacy = node.operator == "Upsample" or node.opset < 11
     transform = "asymmetric" if legacy else node.attribute("coordinate_transformation_mode", "half_pixel")
     rounding = "floor" if legacy else node.attribute("nearest_mode", "round_prefer_floor")
     special = node.attribute("antialias", 0) or node.attribute("exclude_outside", 0)
-    if not 3 <= rank <= 5 or min(changed) < 2 or not exact or special or not node.value(0).is_floating:
+    sizes = [after[dim] for dim in range(2, rank)]
+    spatial_only = 3 <= rank <= 5 and min(before) >= 2 and all(size is not None for size in sizes)
+    if not spatial_only or not exact or special or not node.value(0).is_floating:
         return ""
+    numbers = [size for size in sizes if size is not None]
     spatial = rank - 2
-    size = sequence(after[2:])
+    size = sequence(numbers)
     if mode == "nearest" and (transform, rounding) == ("asymmetric", "floor"):
         return f'F.interpolate({node.tensor(0)}, size={size}, mode="nearest")'
-    if transform == "pytorch_half_pixel" and min(after[2:]) > 1:
+    if transform == "pytorch_half_pixel" and min(numbers) > 1:
         transform = "half_pixel"
     if transform not in ("half_pixel", "align_corners"):
         return ""
@@ -74,11 +91,11 @@ def _in_torch(
     return ""
 
 
-def _by_matrices(node: OnnxNode, after: list[int], scales: list[float], changed: list[int]) -> str:
+def _by_matrices(node: OnnxNode, before: dict[int, int], after: list[int | None], scales: list[float]) -> str:
     """A product with a matrix along each dimension; a choice of rows where each row has a single 1."""
     x = node.tensor(0)
-    for dim in changed:
-        matrix = _matrix(node, node.size(0, dim), after[dim], scales[dim])
+    for dim, size in before.items():
+        matrix = _matrix(node, size, after[dim] or 0, scales[dim])
         if ((matrix == 0) | (matrix == 1)).all() and (matrix.sum(1) == 1).all():
             rows = node.buffer(matrix.argmax(1).astype(np.int64), "int64", "rows")
             x = f"{x}.index_select({dim}, {rows})"
