@@ -1,0 +1,20 @@
+"""`(n > 3) is True` is false of a symbolic size.
+
+Exit status: 1 while the defect is there, 0 once it is fixed.
+"""
+
+import torch
+
+
+def f(x):
+    return x + 1, (x.shape[0] > 3) is True
+
+
+run = torch.compile(f, backend="eager")
+for size in (3, 4):
+    x = torch.ones(size)
+    eager, compiled = f(x)[1], run(x)[1]
+    print("eager:   ", repr(eager))
+    print("compiled:", repr(compiled))
+    if compiled != eager:
+        raise SystemExit(1)
