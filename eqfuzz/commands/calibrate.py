@@ -224,7 +224,9 @@ class Calibration:
             with self._pool(environment, CalibrationJob.TARGET, warm=False) as pool:
 
                 def observe(program: Program, name: str = name, pool: Pool = pool) -> Any:
-                    return pool.ask(ObserveJob(program=program, seed=self.seed, file=self._file(name, program)))
+                    like = "" if name == CAPABILITIES[0] else self._file(CAPABILITIES[0], program)
+                    job = ObserveJob(program=program, seed=self.seed, file=self._file(name, program), like=like)
+                    return pool.ask(job)
 
                 for _ in self._each(pool, observe, wanted):
                     observed += 1

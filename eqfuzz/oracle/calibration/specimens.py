@@ -24,6 +24,10 @@ from eqfuzz.torch_internals.trees import tree_map
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
+State = dict[str, torch.Tensor] | None
+"""The parameters and buffers of a module by name; None for a function."""
+
+
 class NoSpecimen(Exception):
     """The program cannot be measured in this dtype; ``str()`` is the reason."""
 
@@ -51,11 +55,23 @@ class Specimen:
     references: tuple[Reference, ...]
 
 
-def make_specimen(program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None) -> Specimen:
+def initial_state(program: Program) -> State:
+    """What a module of the program begins with. Raises NoSpecimen."""
+    try:
+        target = Loaded(program).instance()
+    except InvalidSeed as error:
+        raise NoSpecimen(error.reason) from error
+    return target.state_dict() if isinstance(target, torch.nn.Module) else None
+
+
+def make_specimen(
+    program: Program, dtype: torch.dtype, seed: int, transform: Transform | None = None, state: State = None
+) -> Specimen:
     """The program with every float32 number of its arguments and parameters in ``dtype``.
 
     Arguments require gradients if the program supports it. ``transform``, such as ``torch.compile``, makes the other
-    run. Raises NoSpecimen.
+    run. A module begins with ``state``, where it is not None: parameters that kernels of another vector width draw
+    differ in their last bits. Raises NoSpecimen.
     """
     try:
         loaded = Loaded(program)
@@ -65,6 +81,8 @@ def make_specimen(program: Program, dtype: torch.dtype, seed: int, transform: Tr
 
     def make() -> Any:
         target = loaded.instance()
+        if isinstance(target, torch.nn.Module) and state is not None:
+            target.load_state_dict(state)
         return target.to(dtype) if isinstance(target, torch.nn.Module) and dtype is not torch.float32 else target
 
     reason = ""

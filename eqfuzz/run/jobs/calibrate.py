@@ -51,7 +51,9 @@ def _recall(job: RecallJob, emit: Emit) -> None:
 
 def _observe(job: ObserveJob, emit: Emit) -> None:
     with _measuring(job, emit):
-        Path(job.file).write_bytes(pickle.dumps(observed(job.program, job.seed)))
+        like = Path(job.like) if job.like else None
+        state = pickle.loads(like.read_bytes()).state if like is not None and like.exists() else None
+        Path(job.file).write_bytes(pickle.dumps(observed(job.program, job.seed, state)))
     emit(RunObserved())
 
 
@@ -68,7 +70,7 @@ def _compare_threads(job: CompareThreadsJob, emit: Emit) -> None:
         runs = {"1": observed(job.program, job.seed)}
         for count in job.threads:
             with several_threads(count):
-                runs[str(count)] = observed(job.program, job.seed)
+                runs[str(count)] = observed(job.program, job.seed, runs["1"].state)
         with several_threads(job.threads[-1]):
             verdicts, alarms = compared(job.program, job.seed, runs)
     emit(RunsCompared(verdicts=tuple(verdicts), alarms=dict(alarms)))

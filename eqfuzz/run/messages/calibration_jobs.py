@@ -63,13 +63,17 @@ class RecallJob(CalibrationJob[RecallMeasured]):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ObserveJob(CalibrationJob[RunObserved]):
-    """Run the program in eager and write the observation to ``file``."""
+    """Run the program in eager and write its runs to ``file``.
+
+    Its modules begin with the same parameters as those of the runs in the file ``like``, if there is one.
+    """
 
     EVENTS = (RunObserved,)
     ANSWER = RunObserved
 
     job: Literal["observe"] = "observe"
     file: str
+    like: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

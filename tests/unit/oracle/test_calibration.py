@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from eqfuzz.oracle.calibration.baseline_oracles import OTHERS, own_checks
+from eqfuzz.oracle.calibration.capability import compared, observed
 from eqfuzz.oracle.calibration.faults import (
     ELEMENT_FAULTS,
     LEAST_ULPS,
@@ -18,6 +19,7 @@ from eqfuzz.oracle.calibration.faults import (
 from eqfuzz.oracle.calibration.recall import JUDGE, Count, Recall, RecallRow, measure
 from eqfuzz.oracle.calibration.specimens import DTYPES, NoSpecimen, judge_with_references, make_specimen
 from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation
 from eqfuzz.oracle.reference.reference import LeafReference
 from eqfuzz.program.formats import recognise
@@ -101,6 +103,34 @@ def inputs(rng):
         relative(1e-2).plant(specimen.eager, "outputs", torch.float32, random.Random(draw)).leaf for draw in range(20)
     }
     assert ("outputs", 0) in leaves
+
+
+def test_runs_with_other_kernels_begin_with_the_same_parameters(monkeypatch):
+    module = recognise(
+        """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.linear(x)
+
+def inputs(rng):
+    yield rng.normal(4, 3)
+""",
+        "module.py",
+    )
+    first = observed(module, 0)
+    monkeypatch.setattr(torch.nn.Linear, "reset_parameters", lambda self: torch.nn.init.constant_(self.weight, 0.5))
+    same, other = observed(module, 0, first.state), observed(module, 0)
+    verdicts, _ = compared(module, 0, {"first": first, "same": same})
+    assert len(verdicts) == len(DTYPES)
+    assert {verdict.kind for verdict in verdicts} == {VerdictKind.AGREE}
+    verdicts, _ = compared(module, 0, {"first": first, "other": other})
+    assert {verdict.kind for verdict in verdicts} == {VerdictKind.WRONG_RESULT}
 
 
 WHOLE = recognise(

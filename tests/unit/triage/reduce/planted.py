@@ -49,7 +49,7 @@ class _Watched(TorchFunctionMode):
 
 
 class _Late(BaseException):
-    """A program is not through in time. No ``except Exception`` of its own holds it."""
+    """A program has used its CPU time. No ``except Exception`` of its own holds it."""
 
 
 @contextmanager
@@ -57,14 +57,14 @@ def _seconds(limit: float):
     def late(*_: Any) -> None:
         raise _Late
 
-    before = signal.signal(signal.SIGALRM, late)
+    before = signal.signal(signal.SIGPROF, late)
     # Again each second: what is raised while Python cleans up an object is lost.
-    signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
+    signal.setitimer(signal.ITIMER_PROF, limit, 1.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _outputs(program: Program, fault: Fault | None) -> tuple[list[Any], set[Fault]]:
