@@ -13,7 +13,7 @@ from eqfuzz.oracle.reference.noise import Noise
 from eqfuzz.oracle.reference.reference import LeafReference, leaf_reference
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
-from eqfuzz.oracle.shadow.shadow_storage import Shadows, is_inexact
+from eqfuzz.oracle.shadow.shadow_storage import Shadows
 from eqfuzz.oracle.shadow.sparse import SparseRows
 from eqfuzz.oracle.shadow.tracked_float import TrackedFloat
 from eqfuzz.oracle.thresholds import THRESHOLDS
@@ -38,6 +38,8 @@ class ShadowState(Protocol):
 
 def leaf_of(run: ShadowState, value: Any) -> LeafReference:
     """The reference of one leaf as it is now."""
+    # Before ``noisy``, which makes the memory of each tensor known.
+    is_outside = run.captures and _is_outside_of_graphs(run, value)
     if isinstance(value, torch.Tensor) and run.noisy(value):
         dense = run.sparse.of(value)
         if dense is not None:
@@ -50,7 +52,7 @@ def leaf_of(run: ShadowState, value: Any) -> LeafReference:
         return dataclasses.replace(reference, rerun=snapshot(value))
     if isinstance(value, np.ndarray) and (run.exported or run.captures):
         return _of_array(run, value)
-    if run.captures and _is_outside_of_graphs(run, value):
+    if is_outside:
         return LeafReference(
             snapshot(value), unknown="the value is computed outside of the graphs that Dynamo captures"
         )
@@ -72,7 +74,7 @@ def _is_array_of_graph(run: ShadowState, value: np.ndarray) -> bool:
 
 def _is_outside_of_graphs(run: ShadowState, value: Any) -> bool:
     if isinstance(value, torch.Tensor):
-        return is_inexact(value) and not run.memory.knows(value)
+        return not run.memory.knows(value) and run.memory.owner(value) is None
     return isinstance(value, np.floating)
 
 

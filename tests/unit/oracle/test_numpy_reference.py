@@ -82,6 +82,20 @@ def test_values_computed_between_graphs_have_no_reference():
     assert measured.unknown or all(leaf.unknown for _, leaf in measured.calls[0].outputs)
 
 
+def test_tensors_computed_outside_of_graphs_have_no_reference():
+    def program(x, scale):
+        a = torch.from_numpy(numpy_copy(scale))
+        with torch.random.fork_rng():
+            y = x / x.sum()
+        return y * a, (y * a).argmax()
+
+    def numpy_copy(value):
+        return np.array(value.numpy())
+
+    measured = reference(lambda: program, [Call((X, X + 1), {})])
+    assert measured.unknown or all(leaf.unknown for _, leaf in measured.calls[0].outputs)
+
+
 def test_wrong_translation_of_numpy_has_no_reference(monkeypatch):
     read = get_np_to_tnp_map()
     monkeypatch.setitem(read, np.tanh, read[np.sinh])
