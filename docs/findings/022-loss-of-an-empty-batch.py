@@ -4,7 +4,7 @@ Exit status: 1 while the defect is there, 0 once it is fixed.
 """
 
 import torch
-from torch.nn import functional as F
+import torch.nn.functional as F
 
 failures = 0
 for loss in (F.mse_loss, F.smooth_l1_loss, F.huber_loss):

@@ -209,6 +209,8 @@ MISTAKES = [
     "\ndef program(x):\n    return x\ndef inputs(rng, n):\n    yield rng.normal(n)\n",
     "\ndef program(x:\n    return x\n",
     "def program(x):\n    return x\n\ndef inputs(rng):\n    yield from ()\n",
+    '# /// eqfuzz\n# source = "onnx"\n# weights = "seed.safetensors"\n# ///\n'
+    "def program(x):\n    return x\n\ndef inputs(rng):\n    yield 1\n",
     "import torch\ndef fuzzed_program(a, sentinel):\n    return a\n",
 ]
 
