@@ -80,7 +80,8 @@ def structure(value, around=()):
         name += f"({value.maxlen})"
     if isinstance(value, collections.defaultdict):
         name += f"({getattr(value.default_factory, '__name__', None)})"
-    return f"{name}[{', '.join(label + structure(item, (*around, id(value))) for _, label, item in items)}]"
+    parts: list[str] = [label + structure(item, (*around, id(value))) for _, label, item in items]
+    return f"{name}[{', '.join(parts)}]"
 
 
 def items_inside(value):

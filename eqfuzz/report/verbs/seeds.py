@@ -72,7 +72,7 @@ class SeedsReport(LiveReport):
         parts.append(Text(duration(summary.seconds), style="dim"))
         self._print(Text("  ·  ").join(parts))
 
-    def _print(self, text: Text) -> None:
+    def _print(self, text: str | Text) -> None:
         self._console.print(text, soft_wrap=True)
 
 
