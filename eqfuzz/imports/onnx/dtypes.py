@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 
 from eqfuzz.imports.onnx.values import Unsupported
 
-_TORCH = {
+_TORCH: dict[int, str] = {
     TensorProto.FLOAT: "float32",
     TensorProto.DOUBLE: "float64",
     TensorProto.FLOAT16: "float16",

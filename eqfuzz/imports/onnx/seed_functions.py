@@ -68,16 +68,11 @@ def gru(
     outputs = [torch.zeros_like(h)] * x.shape[0]
     for step, now, inside in steps_of(x, lengths, reverse):
         xz, xr, xh = F.linear(now, w, wb).chunk(3, dim=-1)
-        if linear_before_reset:
-            hz, hr, hh = F.linear(h, r, rb).chunk(3, dim=-1)
-        else:
-            hz, hr = F.linear(h, r[: 2 * size], None if rb is None else rb[: 2 * size]).chunk(2, dim=-1)
+        hz, hr = F.linear(h, r[: 2 * size], None if rb is None else rb[: 2 * size]).chunk(2, dim=-1)
         sums = (xz + hz, xr + hr)
         z, reset = (gate(s if clip is None else s.clamp(-clip, clip)) for s in sums)
-        if linear_before_reset:
-            candidate = xh + reset * hh
-        else:
-            candidate = xh + F.linear(reset * h, r[2 * size :], None if rb is None else rb[2 * size :])
+        last = (r[2 * size :], None if rb is None else rb[2 * size :])
+        candidate = xh + (reset * F.linear(h, *last) if linear_before_reset else F.linear(reset * h, *last))
         candidate = hidden(candidate if clip is None else candidate.clamp(-clip, clip))
         new_h = (1 - z) * candidate + z * h
         h = new_h if inside is None else torch.where(inside, new_h, h)
