@@ -74,7 +74,8 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
     keys = {name: rng.random() ** (1 / rarity) for name, (rarity, _) in STEPS.items()}
     names = sorted(STEPS, key=lambda name: keys[name], reverse=True)
     if _writes_to_arguments(loaded, calls[0]):
-        names.sort(key=lambda name: name != "aliasing-arguments")
+        first = (overlapping_arguments, identical_arguments)
+        names.sort(key=lambda name: next((place for place, step in enumerate(first) if STEPS[name][1] is step), 2))
     remaining = {name: _running(loaded, STEPS[name][1](calls[0], subject, rng)) for name in names}
     chosen: list[Call] = []
     while remaining and len(chosen) < count:
@@ -253,32 +254,38 @@ def under_autocast(call: Call, subject: StepTarget, rng: random.Random) -> Itera
         yield dataclasses.replace(call.copy(), label="under autocast", within=within)
 
 
-def aliasing_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
-    """Two arguments of one shape and dtype become overlapping views of one buffer, then one tensor.
+def overlapping_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
+    """Two arguments of one shape and dtype become overlapping views of one buffer, which compiled code checks."""
+    for i, j in _alike(call, rng):
+        # The second half of one is the first half of the other: writes to one change the other.
+        joined = _overlapping(call.args[i], call.args[j])
+        if joined is not None:
+            views = dict(zip((i, j), joined, strict=True))
+            replaced = tuple(views.get(index, item) for index, item in enumerate(call.args))
+            overlapping = dataclasses.replace(call, args=replaced).copy()
+            yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
 
-    Dynamo guards on arguments that are one tensor; overlap is left to the compiled code.
-    """
-    args = list(call.args)
+
+def identical_arguments(call: Call, _: StepTarget, rng: random.Random) -> Iterator[Call]:
+    """Two arguments of one shape and dtype become one tensor, on which Dynamo guards."""
+    for i, j in _alike(call, rng):
+        shared = dataclasses.replace(call, args=(*call.args[:j], call.args[i], *call.args[j + 1 :])).copy()
+        yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
+
+
+def _alike(call: Call, rng: random.Random) -> list[tuple[int, int]]:
+    """Positions of two tensors of one shape and dtype, in random order."""
     pairs = [
         (i, j)
-        for j, second in enumerate(args)
-        for i, first in enumerate(args[:j])
+        for j, second in enumerate(call.args)
+        for i, first in enumerate(call.args[:j])
         if isinstance(first, torch.Tensor)
         and isinstance(second, torch.Tensor)
         and first is not second
         and (first.shape, first.dtype, first.requires_grad) == (second.shape, second.dtype, second.requires_grad)
     ]
     rng.shuffle(pairs)
-    for i, j in pairs:
-        # The second half of one is the first half of the other: writes to one change the other.
-        joined = _overlapping(args[i], args[j])
-        if joined is not None:
-            views = dict(zip((i, j), joined, strict=True))
-            replaced = tuple(views.get(index, item) for index, item in enumerate(args))
-            overlapping = dataclasses.replace(call, args=replaced).copy()
-            yield dataclasses.replace(overlapping, label=f"args[{i}] and args[{j}] overlap")
-        shared = dataclasses.replace(call, args=(*args[:j], args[i], *args[j + 1 :])).copy()
-        yield dataclasses.replace(shared, label=f"args[{j}] is args[{i}]")
+    return pairs
 
 
 STEPS: dict[str, tuple[float, Step]] = {
@@ -295,7 +302,8 @@ STEPS: dict[str, tuple[float, Step]] = {
         (20, other_mode),
         (4, without_gradients),
         (1, under_autocast),
-        (3, aliasing_arguments),
+        (3, overlapping_arguments),
+        (3, identical_arguments),
     )
 }
 """Changes that a guard must detect, by name: a rarity, and a function that yields calls with the change, best first.

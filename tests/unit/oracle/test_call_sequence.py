@@ -166,7 +166,8 @@ def test_two_arguments_overlap_or_become_one():
     loaded = Loaded(recognise(TWO, "seed.py"))
     (call,) = loaded.calls(0)
     subject = StepTarget(loaded.instance(), loaded.module.__dict__)
-    overlapping, same = STEPS["aliasing-arguments"][1](call, subject, random.Random(0))
+    (overlapping,) = STEPS["overlapping-arguments"][1](call, subject, random.Random(0))
+    (same,) = STEPS["identical-arguments"][1](call, subject, random.Random(0))
     for step in (overlapping, overlapping.copy()):
         x, y = step.args
         assert torch.equal(x, call.args[0])
@@ -178,10 +179,10 @@ def test_two_arguments_overlap_or_become_one():
     assert copied.args[0] is copied.args[1] is not same.args[0]
 
 
-def test_programs_that_write_to_an_argument_get_overlapping_arguments_first():
+def test_programs_that_write_to_an_argument_get_aliased_arguments_first():
     loaded = Loaded(recognise(TWO, "seed.py"))
-    first = {guarded(loaded, loaded.calls(0), 1, random.Random(seed))[0].label for seed in range(12)}
-    assert first == {"args[0] and args[1] overlap"}
+    first = {tuple(s.label for s in guarded(loaded, loaded.calls(0), 2, random.Random(seed))[:2]) for seed in range(12)}
+    assert first == {("args[0] and args[1] overlap", "args[1] is args[0]")}
 
 
 IN_HALF = """
