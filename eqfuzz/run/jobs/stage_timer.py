@@ -45,8 +45,8 @@ class StageTimer:
 
     def forked(self, account: dict[str, float], *, rest: str = "fork") -> None:
         """Add the ``account`` of a child that has ended; its other CPU time counts for ``rest``."""
-        total = _of_children() - self._children
-        self._children += total
+        children = _of_children()
+        total, self._children = children - self._children, children
         for stage, seconds in account.items():
             self.spent[stage] += seconds
         self.spent[rest] += max(0.0, total - sum(account.values()))

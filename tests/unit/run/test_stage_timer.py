@@ -1,8 +1,10 @@
 """CPU seconds of a job are counted by stage."""
 
 import os
+import random
 import time
 
+from eqfuzz.run.jobs import stage_timer
 from eqfuzz.run.jobs.stage_timer import COMPILER, StageTimer
 from eqfuzz.run.messages.job import StageEntered
 
@@ -60,3 +62,13 @@ def test_times_of_a_child_are_added_and_the_rest_counts_for_the_fork() -> None:
     assert (account["compile"], account["judge"]) == (0.03, 0.01)
     assert account[COMPILER] >= 0.05
     assert account["fork"] >= 0.05
+
+
+def test_no_stage_has_a_negative_time_by_rounding(monkeypatch) -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        times = sorted(rng.uniform(0, 900) for _ in range(2))
+        monkeypatch.setattr(stage_timer, "_of_children", iter([*times, times[1]]).__next__)
+        clock = StageTimer(lambda event: None)
+        clock.forked({})
+        assert clock.account()[COMPILER] == 0
