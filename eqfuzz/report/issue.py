@@ -61,7 +61,7 @@ def issue_text(
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         title=title(finding),
         summary=_summary(finding),
-        script=_without_docstring(script),
+        script=without_docstring(script),
         output=outcome.output.strip("\n"),
         expected=_expected(finding.verdict.evidence or Evidence()),
         backends=_backends(finding),
@@ -161,7 +161,8 @@ def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[s
     return facts
 
 
-def _without_docstring(script: str) -> str:
+def without_docstring(script: str) -> str:
+    """A script without the string that it begins with."""
     body = parse(script).body
     first = body[0]
     lines = script.splitlines()

@@ -74,8 +74,9 @@ def guarded(loaded: Loaded, calls: Sequence[Call], count: int, rng: random.Rando
     keys = {name: rng.random() ** (1 / rarity) for name, (rarity, _) in STEPS.items()}
     names = sorted(STEPS, key=lambda name: keys[name], reverse=True)
     if _writes_to_arguments(loaded, calls[0]):
-        first = (overlapping_arguments, identical_arguments)
-        names.sort(key=lambda name: next((place for place, step in enumerate(first) if STEPS[name][1] is step), 2))
+        # An overlap is the likelier defect. Where there is room for both it comes last, for it would hide the other.
+        first = (identical_arguments, overlapping_arguments)[-count:]
+        names.sort(key=lambda name: first.index(STEPS[name][1]) if STEPS[name][1] in first else len(first))
     remaining = {name: _running(loaded, STEPS[name][1](calls[0], subject, rng)) for name in names}
     chosen: list[Call] = []
     while remaining and len(chosen) < count:
