@@ -2,7 +2,9 @@
 
 Runs the scripts of ``docs/findings/`` with each ``--python``, as ``eqfuzz replay`` runs reproducers, and prints the
 index: a row per defect, a column per release. ``--write`` writes it to ``docs/findings/index.md``; columns of other
-releases are kept, from ``results.json`` beside it.
+releases are kept, from ``results.json`` beside it. ``--issues`` writes each defect as an issue for PyTorch, with the
+output of its script on the last ``--python`` that shows it, to ``docs/findings/issues/``. ``--times`` runs each script
+repeatedly: one that does not end the same way each time breaks down.
 
 Exit codes: 0 every script had a result, 2 bad usage, 3 a script broke down.
 """
@@ -15,17 +17,18 @@ import datetime
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from eqfuzz.program.release import NoTorch, Release, release_of
-from eqfuzz.triage.confirm.replay import ERROR, ReplayOutcome, run_script
+from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, run_script, torch_versions
 from eqfuzz.triage.findings.severity import Severity
+from tools.gallery_issue import defect_issue
 from tools.release_columns import Column, merge, read_columns, with_table, write_columns
 
 FOLDER = Path(__file__).parents[1] / "docs" / "findings"
-INDEX, RESULTS = "index.md", "results.json"
+INDEX, RESULTS, ISSUES = "index.md", "results.json", "issues"
 
 NOT_REPORTED = "(none found)"
 """Stands for the address of an upstream issue where a search found none."""
@@ -111,12 +114,22 @@ def table(defects: Sequence[Defect], columns: Sequence[Column]) -> str:
     return "\n".join([*lines, "", f"Measured on the CPU: {dates}.", ""])
 
 
-def measure(scripts: Sequence[Path], pythons: dict[str, Release], jobs: int) -> dict[tuple[str, str], ReplayOutcome]:
-    """Run each script with each interpreter; outcomes by interpreter and name of the script."""
+def measure(
+    scripts: Sequence[Path], pythons: dict[str, Release], jobs: int, times: int = 1
+) -> dict[tuple[str, str], ReplayOutcome]:
+    """Run each script with each interpreter ``times`` times; outcomes by interpreter and name of the script."""
     pairs = [(python, script) for python in pythons for script in scripts]
     with ThreadPoolExecutor(jobs) as threads:
-        outcomes = threads.map(lambda pair: run_script(pair[1], pair[0]), pairs)
+        outcomes = threads.map(lambda pair: _run_repeatedly(pair[1], pair[0], times), pairs)
         return {(python, script.stem): outcome for (python, script), outcome in zip(pairs, outcomes, strict=True)}
+
+
+def _run_repeatedly(script: Path, python: str, times: int) -> ReplayOutcome:
+    outcomes = [run_script(script, python) for _ in range(times)]
+    statuses = [outcome.status for outcome in outcomes]
+    if len(set(statuses)) > 1 and ERROR not in statuses:
+        return ReplayOutcome(ERROR, f"it does not end the same way each time: {', '.join(statuses)}")
+    return next((outcome for outcome in outcomes if outcome.status == ERROR), outcomes[-1])
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
@@ -136,7 +149,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         print(f"no such defect: {unknown[0]}; there are {', '.join(names)}", file=sys.stderr)
         return 2
     run = [defect.script for defect in defects if not chosen.only or defect.name in chosen.only]
-    outcomes = measure(run, pythons, chosen.jobs)
+    outcomes = measure(run, pythons, chosen.jobs, chosen.times)
     today = datetime.date.today().isoformat()
     now = [
         Column(release, today, {script.stem: outcomes[python, script.stem].status.lower() for script in run})
@@ -148,11 +161,31 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         write_columns(folder / RESULTS, columns)
         index = folder / INDEX
         index.write_text(with_table(index.read_text(encoding="utf-8"), table(defects, columns)), encoding="utf-8")
+    if chosen.issues:
+        _write_issues(folder, [defect for defect in defects if defect.script in run], list(pythons), outcomes, columns)
     failed = {key: outcome for key, outcome in outcomes.items() if outcome.status == ERROR}
     for (python, name), outcome in failed.items():
         why = (outcome.output.strip().splitlines() or ["it printed nothing"])[-1]
         print(f"{name} with {pythons[python]} broke down: {why}", file=sys.stderr)
     return 3 if failed else 0
+
+
+def _write_issues(
+    folder: Path,
+    defects: Sequence[Defect],
+    pythons: Sequence[str],
+    outcomes: Mapping[tuple[str, str], ReplayOutcome],
+    columns: Sequence[Column],
+) -> None:
+    """Write the issue of each defect that shows with one of ``pythons``."""
+    (folder / ISSUES).mkdir(exist_ok=True)
+    versions = {python: torch_versions(python) for python in pythons}
+    for defect in defects:
+        failing = [python for python in pythons if outcomes[python, defect.name].status == STILL_FAILING]
+        if failing:
+            output = outcomes[failing[-1], defect.name].output
+            text = defect_issue(defect.title, defect.page, output, defect.upstream, columns, versions[failing[-1]])
+            (folder / ISSUES / defect.page.name).write_text(text, encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -162,6 +195,8 @@ def _parser() -> argparse.ArgumentParser:
         "--python", action="append", default=[], metavar="INTERPRETER", help="run the scripts with it; repeatable"
     )
     parser.add_argument("--write", action="store_true", help="write the index and the results")
+    parser.add_argument("--issues", action="store_true", help="write an issue for PyTorch of each defect")
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="run each script N times (default: 1)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="scripts run at once")
     return parser
 

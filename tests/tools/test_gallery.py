@@ -11,9 +11,10 @@ import pytest
 
 from eqfuzz.program.release import Release, this_release
 from eqfuzz.program.shipped import folder
+from eqfuzz.report.issue import without_docstring
 from eqfuzz.triage.confirm.replay import ERROR, run_script
 from eqfuzz.triage.findings.severity import Severity
-from tools.gallery import FOLDER, INDEX, NOT_REPORTED, RESULTS, Defect, InvalidPage, defects_in, main, table
+from tools.gallery import FOLDER, INDEX, ISSUES, NOT_REPORTED, RESULTS, Defect, InvalidPage, defects_in, main, table
 from tools.release_columns import BEGIN, END, read_columns, with_table
 
 DEFECTS = defects_in(FOLDER)
@@ -49,10 +50,22 @@ def test_page_has_a_script_and_a_seed(defect):
     assert f"[Script]({defect.script.name})" in defect.page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_page_has_an_issue_with_its_script(defect):
+    text = (FOLDER / ISSUES / defect.page.name).read_text(encoding="utf-8")
+    assert without_docstring(defect.script.read_text(encoding="utf-8")) in text
+    failing = [c.release for c in read_columns(FOLDER / RESULTS) if c.outcomes.get(defect.name) == "still failing"]
+    measured = [str(release.release) for release in failing if f"PyTorch version: {release.release}" in text]
+    assert measured
+    assert "/tmp/" not in text
+    assert f"<!-- {defect.title} -->" in text
+
+
 def test_numbers_are_used_once_and_nothing_else_lies_in_the_folder():
     numbers = [defect.number for defect in DEFECTS]
     assert len(set(numbers)) == len(numbers)
     files = {path for defect in DEFECTS for path in (defect.page, defect.script)}
+    assert {path.name for path in (FOLDER / ISSUES).iterdir()} == {defect.page.name for defect in DEFECTS}
     assert {path for path in FOLDER.iterdir() if path.is_file()} == {*files, FOLDER / INDEX, FOLDER / RESULTS}
 
 
@@ -159,6 +172,36 @@ def test_nothing_is_written_without_the_option(gallery, capsys):
     assert main(["--python", sys.executable], gallery) == 0
     assert [file.read_text() for file in files] == before
     assert "| 2.9.0 cpu |" in capsys.readouterr().out
+
+
+def test_issue_has_explanation_script_output_and_versions(gallery):
+    (gallery / "002-lost.py").write_text('"""It is lost."""\n\nprint("compiled: 2")\nraise SystemExit(1)\n')
+    page = gallery / "002-lost.md"
+    page.write_text(page.read_text() + "\nSearched upstream: `lost`\n(today).\n\n[Script](002-lost.py).\n")
+    assert main(["--python", sys.executable, "--issues"], gallery) == 0
+    assert [file.name for file in (gallery / ISSUES).iterdir()] == ["002-lost.md"]
+    text = (gallery / ISSUES / "002-lost.md").read_text()
+    parts = [
+        "<!-- Upstream: near https://github.com/pytorch/pytorch/issues/7 -->\n<!-- It is lost -->",
+        "### 🐛 Describe the bug\n\nWhy.\n\n```python",
+        'print("compiled: 2")\nraise SystemExit(1)\n```',
+        "It prints\n\n```\ncompiled: 2\n```",
+        f"Exit status by release: 2.9.0 cpu: still failing; {this_release()}: still failing.",
+        f"### Versions\n\n```\nPyTorch version: {this_release().release}",
+    ]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "Searched" not in text
+    assert "Script" not in text
+
+
+def test_script_that_ends_differently_each_time_is_reported(gallery, capsys):
+    seen = gallery / "seen"
+    second_run = f"if seen.exists():\n    {FAILING}\nseen.touch()\n"
+    (gallery / "002-lost.py").write_text(f"import pathlib\n\nseen = pathlib.Path({str(seen)!r})\n{second_run}")
+    assert main(["002-lost", "--python", sys.executable, "--times", "2"], gallery) == 3
+    line = "it does not end the same way each time: FIXED, STILL FAILING"
+    assert capsys.readouterr().err == f"002-lost with {this_release()} broke down: {line}\n"
 
 
 def test_script_that_breaks_down_is_reported(gallery, capsys):

@@ -1,0 +1,38 @@
+"""A defect of the gallery as an issue for PyTorch, in the form of its bug template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from eqfuzz.report.issue import without_docstring
+from tools.release_columns import Column
+
+_NOT_FOR_UPSTREAM = re.compile(r"\n(?:\*\*Searches\*\*|Searched upstream|\[Script\]).*?(?=\n\n|\Z)", re.DOTALL)
+_LINK_TO_A_PAGE = re.compile(r"\[([^]]*)\]\((?!https?:)[^)]*\)")
+_ENVIRONMENT = re.compile(r"^(?:PyTorch version|Is debug build|OS|GCC version|Python version|Libc version): .*$", re.M)
+_NO_DEVICE = re.compile(r"^.*No CUDA runtime is found.*\n", re.MULTILINE)
+_ADDRESS = re.compile(r"(?<=/tmp/)[\w./-]*/")
+
+
+def defect_issue(title: str, page: Path, output: str, upstream: str, columns: Sequence[Column], versions: str) -> str:
+    """The text of an issue: the explanation of ``page``, its script, and the script's ``output``.
+
+    ``columns`` are the outcomes by release, ``versions`` the output of collect_env on the release that gave ``output``.
+    """
+    explanation = page.read_text(encoding="utf-8").split("---\n", 2)[2].split(f"# {title}\n", 1)[1]
+    explanation = _LINK_TO_A_PAGE.sub(r"\1", _NOT_FOR_UPSTREAM.sub("", f"\n{explanation}")).strip()
+    script = without_docstring(page.with_suffix(".py").read_text(encoding="utf-8"))
+    releases = [f"{column.release}: {column.outcomes[page.stem]}" for column in columns if page.stem in column.outcomes]
+    lines = [] if upstream.startswith("(") else [f"<!-- Upstream: {upstream} -->"]
+    lines += [f"<!-- {title.replace('--', '- -')} -->", "### 🐛 Describe the bug", "", explanation, ""]
+    lines += ["```python", script, "```", "", "It prints", "", "```", _printed(output), "```", ""]
+    lines += [f"Exit status by release: {'; '.join(releases)}.", "", "### Versions", "", "```"]
+    return "\n".join([*lines, *_ENVIRONMENT.findall(versions), "```", ""])
+
+
+def _printed(output: str) -> str:
+    """What the script prints, without the warning of a machine without a GPU, and its last lines where it is long."""
+    lines = _ADDRESS.sub("…/", _NO_DEVICE.sub("", output)).strip("\n").splitlines()
+    return "\n".join(lines if len(lines) <= 40 else ["…", *lines[-40:]])
