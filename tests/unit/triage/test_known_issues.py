@@ -191,6 +191,21 @@ def test_a_shipped_entry_fits_the_findings_of_its_seeds_and_no_others(entry):
         assert any(is_named(finding.original.name, seed) for seed in entry.seeds), f"it takes {searched_text(finding)}"
 
 
+@pytest.mark.parametrize(
+    ("step", "place", "is_known"),
+    [
+        ("args[0] and args[1] overlap", "AOTAutograd · in-place", True),
+        ("args[1] is args[0]", "AOTAutograd · in-place", False),
+        ("args[0] and args[1] overlap", "Inductor · in-place", False),
+    ],
+)
+def test_overlap_after_separate_arguments_is_known_and_a_lost_guard_on_identity_is_new(step, place, is_known):
+    finding = finding_of(
+        message=f"call 4 ({step}): output[3]: eager gives 3 and compiled gives 2", fingerprint=f"values · {place}"
+    )
+    assert bool(known_as(finding, read_known_issues([SHIPPED]), DAY)) is is_known
+
+
 def test_shipped_entries_do_not_rely_on_not_seeds_alone():
     left_out = [(entry, seed) for entry in read_known_issues([SHIPPED]) for seed in entry.not_seeds]
     assert left_out
