@@ -12,8 +12,9 @@ from tools.release_columns import Column
 _NOT_FOR_UPSTREAM = re.compile(r"\n(?:\*\*Searches\*\*|Searched upstream|\[Script\]).*?(?=\n\n|\Z)", re.DOTALL)
 _LINK_TO_A_PAGE = re.compile(r"\[([^]]*)\]\((?!https?:)[^)]*\)")
 _ENVIRONMENT = re.compile(r"^(?:PyTorch version|Is debug build|OS|GCC version|Python version|Libc version): .*$", re.M)
-_NO_DEVICE = re.compile(r"^.*No CUDA runtime is found.*\n", re.MULTILINE)
-_ADDRESS = re.compile(r"(?<=/tmp/)[\w./-]*/")
+_LOG_LINE = re.compile(r"^[CEWI]\d{4} [\d:.]+ \d+ \S+:\d+\].*\n", re.MULTILINE)
+_CUT_LOG_LINE = re.compile(r"\A.*\n(?=[CEWI]\d{4} )")
+_FOLDER = re.compile(r"/(?:[\w.+-]+/)*site-packages/|/tmp/(?:[\w.+-]+/)*")
 
 
 def defect_issue(title: str, page: Path, output: str, upstream: str, columns: Sequence[Column], versions: str) -> str:
@@ -27,12 +28,24 @@ def defect_issue(title: str, page: Path, output: str, upstream: str, columns: Se
     releases = [f"{column.release}: {column.outcomes[page.stem]}" for column in columns if page.stem in column.outcomes]
     lines = [] if upstream.startswith("(") else [f"<!-- Upstream: {upstream} -->"]
     lines += [f"<!-- {title.replace('--', '- -')} -->", "### 🐛 Describe the bug", "", explanation, ""]
-    lines += ["```python", script, "```", "", "It prints", "", "```", _printed(output), "```", ""]
+    lines += [
+        "```python",
+        script,
+        "```",
+        "",
+        "It prints",
+        "",
+        "```",
+        _printed(output, page.parent.resolve()),
+        "```",
+        "",
+    ]
     lines += [f"Exit status by release: {'; '.join(releases)}.", "", "### Versions", "", "```"]
     return "\n".join([*lines, *_ENVIRONMENT.findall(versions), "```", ""])
 
 
-def _printed(output: str) -> str:
-    """What the script prints, without the warning of a machine without a GPU, and its last lines where it is long."""
-    lines = _ADDRESS.sub("…/", _NO_DEVICE.sub("", output)).strip("\n").splitlines()
+def _printed(output: str, folder: Path) -> str:
+    """What the script in ``folder`` prints: its last lines, without torch's log and with no folder of this machine."""
+    text = _LOG_LINE.sub("", _CUT_LOG_LINE.sub("", output))
+    lines = _FOLDER.sub("", text.replace(f"{folder}/", "")).strip("\n").splitlines()
     return "\n".join(lines if len(lines) <= 40 else ["…", *lines[-40:]])
