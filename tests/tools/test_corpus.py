@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from eqfuzz.program.release import Release
-from tools.fault_detection.corpus.corpus import Entry, detection_seeds, ordered, shipped_seeds
+from tools.fault_detection.corpus.corpus import Entry, detection_seeds, ordered, ordered_by_state, shipped_seeds
 from tools.fault_detection.corpus.features import features_of
 from tools.fault_detection.detection.phases import PHASES
 
@@ -62,6 +62,32 @@ def test_programs_with_new_features_at_low_cost_come_first(entries):
 )
 def test_feature_is_read_from_text(text, feature):
     assert feature in features_of(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_written"),
+    [
+        ("x.add_(1)", True),
+        ("x += y", True),
+        ("x[1:] += y", True),
+        ("x[0] = y[0]", True),
+        ("z = x + y; z.mul_(2); z[0] = y[0]", False),
+        ("x.__add__(y)", False),
+    ],
+)
+def test_arguments_that_are_written_to_are_state(tmp_path, statements, is_written):
+    path = tmp_path / "seed.py"
+    path.write_text(f"def program(x, y):\n    {statements}\n    return x\n")
+    assert Entry(path).state == ({"written"} if is_written else set())
+
+
+def test_phase_for_guards_takes_kinds_of_state_in_turn(tmp_path):
+    values = {"one_int": "1", "three_ints": "[1, 2, 3]", "other_int": "2", "text": "'a'", "mixed": "{'a': None}"}
+    entries = []
+    for name, value in values.items():
+        entries.append(Entry(tmp_path / f"{name}.py"))
+        entries[-1].path.write_text(SEED.format(level=value, body="x"))
+    assert names(ordered_by_state(entries)) == ["mixed", "three_ints", "one_int", "text", "other_int"]
 
 
 def test_phase_for_guards_begins_with_programs_with_state(entries):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tools.fault_detection.corpus.corpus import Entry
+from tools.fault_detection.corpus.corpus import Entry, ordered_by_state
 
 PhaseProgram = tuple[str, str]
 """The name of a phase, and the path of a program that it runs."""
@@ -27,9 +27,9 @@ class Phase:
     seeds_only: bool
 
     def programs(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The entries that it runs, in order. The phase for guards begins with those that have most state to guard."""
+        """The entries that it runs, in order. The phase for guards begins with those that have most kinds of state."""
         chosen = [entry for entry in entries if not (self.seeds_only and entry.rules)]
-        return sorted(chosen, key=lambda entry: -entry.state) if self.name == "guards" else chosen
+        return ordered_by_state(chosen) if self.name == "guards" else chosen
 
     def key(self, entry: Entry) -> PhaseProgram:
         return self.name, str(entry.path)
