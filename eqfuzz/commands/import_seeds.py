@@ -10,6 +10,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.seeds import ModelImported, SeedsStarted, SeedsSummary, SeedTakenUp
 from eqfuzz.imports.onnx_models import ImportOptions, NotImported, import_onnx, require_onnx
+from eqfuzz.imports.python_models import PythonReference, import_python
 
 
 def model_files(paths: Sequence[Path]) -> list[Path]:
@@ -53,6 +54,24 @@ def import_models(models: Sequence[Path], out: Path, handler: Handler, options: 
     return summary
 
 
+def import_class(
+    reference: PythonReference, construct: str, inputs: Sequence[str], out: Path, handler: Handler
+) -> SeedsSummary:
+    """Import one Python class or function as ``import_models`` does a model. Raises NotGathered."""
+    began = time.monotonic()
+    handler(SeedsStarted(count=1))
+    handler(SeedTakenUp(index=0, path=str(reference)))
+    seed = import_python(reference, construct, inputs, out)
+    handler(
+        ModelImported(
+            index=0, path=str(reference), seed=str(seed.path), definitions=seed.definitions, modules=seed.modules
+        )
+    )
+    summary = SeedsSummary(done=1, failed=[], interrupted=False, seconds=round(time.monotonic() - began, 3))
+    handler(summary)
+    return summary
+
+
 def _require_names(models: Sequence[Path]) -> None:
     names: dict[str, Path] = {}
     for path in models:
@@ -65,7 +84,7 @@ def _imported(index: int, path: Path, out: Path, options: ImportOptions) -> Mode
     try:
         seed = import_onnx(path, out, options)
     except NotImported as error:
-        return ModelImported(index=index, path=str(path), operators={}, problem=error.reason)
+        return ModelImported(index=index, path=str(path), problem=error.reason)
     weights = str(seed.weights or "")
     return ModelImported(
         index=index, path=str(path), seed=str(seed.path), weights=weights, operators=dict(seed.operators)

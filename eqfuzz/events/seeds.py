@@ -29,10 +29,17 @@ class SeedTakenUp(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelImported(Event):
-    """A model is imported as ``seed``, with ``weights`` beside it; empty where it has none.
+    """A model is imported.
 
-    ``operators`` are those of the model with their counts. ``problem`` says why the model cannot be imported; empty: it
-    was.
+    Attributes:
+        index: Its number.
+        path: Its file, or ``package.module:Class``.
+        seed: The file that was written.
+        weights: The file with weights beside the seed; empty where it has none.
+        operators: Operators of an ONNX model with their counts.
+        definitions: So many definitions were gathered for a Python class.
+        modules: The modules that they come from.
+        problem: Why the model cannot be imported; empty: it was.
     """
 
     name: ClassVar[str] = "import"
@@ -41,7 +48,9 @@ class ModelImported(Event):
     path: str
     seed: str = ""
     weights: str = ""
-    operators: dict[str, int]
+    operators: dict[str, int] = dataclasses.field(default_factory=dict)
+    definitions: int = 0
+    modules: tuple[str, ...] = ()
     problem: str = ""
 
 

@@ -7,7 +7,24 @@ from typing import Annotated
 
 import typer
 
-ModelPaths = Annotated[list[Path], typer.Argument(metavar="MODELS", help="ONNX files, and folders of ONNX files.")]
+ModelPaths = Annotated[
+    list[Path],
+    typer.Argument(metavar="MODELS", help="ONNX files, folders of ONNX files, or one class: package.module:Class."),
+]
+Construct = Annotated[
+    str,
+    typer.Option(
+        "--construct", metavar="EXPR", help="How the class is made, in the names of its module (default: Class())."
+    ),
+]
+InputSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--inputs",
+        metavar="EXPR",
+        help="An input set of a class, such as 'rng.normal(2, 3, 32, 32)'; repeatable.",
+    ),
+]
 SeedFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the seeds.")]
 Drawn = Annotated[
     bool,

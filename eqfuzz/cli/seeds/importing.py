@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
 from eqfuzz.cli.options.common import EventFormat, OutputFormat, Quiet, Unsafe
-from eqfuzz.cli.options.seeds import Drawn, Gradients, ModelPaths, SeedFolder, Sizes
+from eqfuzz.cli.options.seeds import Construct, Drawn, Gradients, InputSets, ModelPaths, SeedFolder, Sizes
 from eqfuzz.cli.options.values import BadOption, split_names
+
+if TYPE_CHECKING:
+    from eqfuzz.imports.python_models import PythonReference
 
 SEEDS = Path("eqfuzz-out/seeds")
 
@@ -22,17 +26,24 @@ def import_models(
     drawn: Drawn = False,
     gradients: Gradients = False,
     size: Sizes = None,
+    construct: Construct = "",
+    inputs: InputSets = None,
     unsafe: Unsafe = False,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Import ONNX models as seeds.
+    """Import models as seeds: ONNX files, or a Python class.
 
-    Each model becomes a file of readable PyTorch, with large weights beside it. Models are read in the sandbox.
+    Each ONNX model becomes a file of readable PyTorch, with large weights beside it; it is read in the sandbox. Of a class,
+    the definitions that it needs of its project are gathered in one file; nothing is run.
 
     Exit codes: 0 all imported, 2 usage or a model that cannot be imported, 3 internal error, 130 interrupted.
     """
     sizes = tuple(_size_of(text) for text in split_names(size))
+    reference = _class_of(models, construct, inputs or [])
+    if reference is not None:
+        as_json = format is OutputFormat.JSON
+        raise typer.Exit(_import_class(reference, construct, inputs or [], out, as_json, quiet))
     raise typer.Exit(
         exit_code_of_long_run(
             lambda: _import(models, out, (drawn, gradients, unsafe), sizes, format is OutputFormat.JSON, quiet),
@@ -46,6 +57,42 @@ def _size_of(text: str) -> tuple[str, int]:
     if not (mark and name and number.isdigit() and int(number) > 0):
         raise BadOption("--size", f"{text!r} is no size of a dimension: write batch=4")
     return name, int(number)
+
+
+def _class_of(models: list[Path], construct: str, inputs: list[str]) -> PythonReference | None:
+    """The Python class or function that is to be imported; None: files are. Raises BadOption."""
+    from eqfuzz.imports.python_models import PythonReference
+
+    references = [PythonReference.of(str(path)) for path in models if not path.exists()]
+    named = [reference for reference in references if reference is not None]
+    if not named:
+        if construct or inputs:
+            raise BadOption("--construct" if construct else "--inputs", "is for a class: package.module:Class")
+        return None
+    if len(models) > 1:
+        raise BadOption("MODELS", f"import {named[0]} alone: its inputs are its own")
+    if not inputs:
+        raise BadOption("--inputs", f"{named[0]} needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'")
+    return named[0]
+
+
+def _import_class(
+    reference: PythonReference, construct: str, inputs: list[str], out: Path, as_json: bool, quiet: bool
+) -> int:
+    from eqfuzz.commands.import_seeds import import_class
+    from eqfuzz.report.machine.json_lines import JsonLines
+    from eqfuzz.report.terminal import make_console
+    from eqfuzz.report.verbs.seeds import SeedsReport
+
+    report = JsonLines(sys.stdout) if as_json else SeedsReport(make_console(), "model", "imported", quiet=quiet)
+    try:
+        with report:
+            import_class(reference, construct, inputs, out, report.handle)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise BadOption("--out", f"{error.filename or out}: {error.strerror}") from None
+    return CLEAN
 
 
 def _import(

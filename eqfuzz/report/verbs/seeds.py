@@ -45,7 +45,8 @@ class SeedsReport(LiveReport):
                 self._progress.start(event.index, event.path)
             case ModelImported():
                 self._progress.finish(event.index)
-                self._print_result(event.seed or event.path, event.problem, _operators(event))
+                details = _definitions(event) if event.modules else _operators(event)
+                self._print_result(event.seed or event.path, event.problem, details)
             case SeedChecked():
                 self._progress.finish(event.index)
                 details = f"{event.format}, {count(event.input_sets, 'input set')}"
@@ -83,6 +84,11 @@ def _operators(event: ModelImported) -> str:
     weights = ["weights beside it"] if event.weights else []
     nodes = count(sum(event.operators.values()), "node")
     return f"{nodes}: {', '.join([*texts, *more])}" + "".join(f"; {text}" for text in weights)
+
+
+def _definitions(event: ModelImported) -> str:
+    modules = count(len(event.modules), "module")
+    return f"{count(event.definitions, 'definition')} of {modules}: {', '.join(event.modules)}"
 
 
 def print_seeds(console: Console, rows: Sequence[tuple[Path, str, str, str]]) -> None:

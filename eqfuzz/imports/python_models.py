@@ -1,0 +1,134 @@
+"""Import of Python classes and functions as seeds: ``package.module:Class`` with its definitions in one file."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from eqfuzz.atomic_file import write_atomically
+from eqfuzz.errors import UsageError
+from eqfuzz.imports.python.bundle import Bundle, Bundler
+from eqfuzz.imports.python.module_file import ModuleFile, NotBundled
+from eqfuzz.program.formats import recognise
+from eqfuzz.program.provenance import Provenance
+from eqfuzz.program.suggestions import did_you_mean
+
+_REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
+_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model")
+
+
+class NotGathered(UsageError):
+    """A class or function cannot be imported. ``str()`` is one line: what, and why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PythonReference:
+    """A class or function by its ``module`` and ``name``."""
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.name}"
+
+    @classmethod
+    def of(cls, text: str) -> PythonReference | None:
+        """The reference in ``package.module:Name``; None for any other text."""
+        match = _REFERENCE.fullmatch(text)
+        return cls(match["module"], match["name"]) if match else None
+
+
+@dataclasses.dataclass(frozen=True)
+class BundledSeed:
+    """A seed that was written: its file, and so many ``definitions`` of ``modules``."""
+
+    path: Path
+    definitions: int
+    modules: tuple[str, ...]
+
+
+def import_python(reference: PythonReference, construct: str, inputs: Sequence[str], out: Path) -> BundledSeed:
+    """Write a class or function, with all that it needs of its project, as ``out/NAME.py``. Nothing is run.
+
+    ``construct`` is an expression that makes the module, in the names of the class's module; empty: ``NAME()``.
+    ``inputs`` are expressions of input sets, which may use ``rng``. Raises NotGathered, and OSError where
+    ``out`` cannot be written.
+    """
+    try:
+        bundler = Bundler(reference.module, _RESERVED)
+        definition = _definition(bundler.module, reference.name)
+        is_function = isinstance(definition, ast.FunctionDef) and not construct
+        expression = construct or (reference.name if is_function else f"{reference.name}()")
+        bundle = bundler.bundle((expression, *inputs))
+    except NotBundled as error:
+        raise NotGathered(f"{reference}: {error}") from None
+    text = _text(reference, bundle, definition if is_function else None)
+    path = out / f"{reference.name}.py"
+    header = Provenance("python", {"model": str(reference)}).header()
+    recognise(header + text, path.name)
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, header + text)
+    return BundledSeed(path, len(bundle.definitions), bundle.modules)
+
+
+def _definition(module: ModuleFile, name: str) -> ast.stmt | None:
+    """The statement that defines the name; None where it is imported. Raises NotBundled."""
+    indexes = module.statements_of(name)
+    if indexes:
+        return module.statements[indexes[0]]
+    if name in module.imports or module.stars:
+        return None
+    raise NotBundled(f"{module.path} defines no {name!r}{did_you_mean(name, module.names())}")
+
+
+def _text(reference: PythonReference, bundle: Bundle, function: ast.stmt | None) -> str:
+    expression, *sets = bundle.expressions
+    future = [line for line in bundle.imports if line.startswith("from __future__")]
+    imports = [line for line in bundle.imports if line not in future]
+    if function is None and "from torch import nn" not in imports:
+        imports.append("from torch import nn")
+    hook = "def inputs(rng):\n" + "".join(f"    yield {text}\n" for text in sets)
+    parts = [
+        f'"""{reference.name} of {reference.module}."""',
+        *(["\n".join(future)] if future else []),
+        *(["\n".join(sorted(imports, key=lambda line: (line.startswith("from"), line)))] if imports else []),
+    ]
+    definitions = [*_grouped(bundle.definitions), _program(expression, function), hook.rstrip()]
+    return "\n\n".join(parts) + "\n\n\n" + "\n\n\n".join(definitions) + "\n"
+
+
+def _grouped(definitions: Sequence[str]) -> list[str]:
+    """Definitions, with statements that are neither functions nor classes on adjacent lines."""
+    groups: list[list[str]] = []
+    for text in definitions:
+        is_simple = not re.match(r"@|class |def |async ", text)
+        if is_simple and groups and not re.match(r"@|class |def |async ", groups[-1][-1]):
+            groups[-1].append(text)
+        else:
+            groups.append([text])
+    return ["\n".join(group) for group in groups]
+
+
+def _program(expression: str, function: ast.stmt | None) -> str:
+    if isinstance(function, ast.FunctionDef):
+        parameters, arguments = _parameters(function.args)
+        return f"def program({parameters}):\n    return {expression}({arguments})"
+    return (
+        "class Program(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        f"        self.model = {expression}\n\n"
+        "    def forward(self, *args, **kwargs):\n"
+        "        return self.model(*args, **kwargs)"
+    )
+
+
+def _parameters(arguments: ast.arguments) -> tuple[str, str]:
+    """The parameters of a function that passes its arguments on, and those arguments."""
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+        return "*args, **kwargs", "*args, **kwargs"
+    names = ", ".join(one.arg for one in (*arguments.posonlyargs, *arguments.args))
+    return names, names
