@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from eqfuzz.program.release import Release
-from tools.fault_detection.corpus.corpus import Entry, detection_seeds, ordered, ordered_by_state, shipped_seeds
+from tools.fault_detection.corpus.corpus import Entry, detection_seeds, ordered, shipped_seeds
 from tools.fault_detection.corpus.features import features_of
 from tools.fault_detection.detection.phases import PHASES
 
@@ -75,19 +75,11 @@ def test_feature_is_read_from_text(text, feature):
         ("x.__add__(y)", False),
     ],
 )
-def test_arguments_that_are_written_to_are_state(tmp_path, statements, is_written):
+def test_phase_for_aliasing_has_programs_that_write_to_arguments(tmp_path, statements, is_written):
     path = tmp_path / "seed.py"
     path.write_text(f"def program(x, y):\n    {statements}\n    return x\n")
-    assert Entry(path).state == ({"written"} if is_written else set())
-
-
-def test_phase_for_guards_takes_kinds_of_state_in_turn(tmp_path):
-    values = {"one_int": "1", "three_ints": "[1, 2, 3]", "other_int": "2", "text": "'a'", "mixed": "{'a': None}"}
-    entries = []
-    for name, value in values.items():
-        entries.append(Entry(tmp_path / f"{name}.py"))
-        entries[-1].path.write_text(SEED.format(level=value, body="x"))
-    assert names(ordered_by_state(entries)) == ["mixed", "three_ints", "one_int", "text", "other_int"]
+    aliasing = next(phase for phase in PHASES if phase.name == "aliasing")
+    assert names(aliasing.programs([Entry(path)])) == (["seed"] if is_written else [])
 
 
 def test_phase_for_guards_begins_with_programs_with_state(entries):

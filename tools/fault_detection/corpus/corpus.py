@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.mutate.saved_variants import kept_rules
@@ -50,30 +50,24 @@ class Entry:
         return 5 + sum(isinstance(n, ast.Call | ast.BinOp | ast.Compare | ast.UnaryOp | ast.Subscript) for n in nodes)
 
     @property
-    def state(self) -> frozenset[str]:
-        """Kinds of values that its compiled code is guarded by: types of its inputs and globals, besides tensors.
-
-        ``written`` is that of tensors that the program writes to: code for them is guarded by what shares their memory.
-        """
+    def state(self) -> int:
+        """How many numbers, flags and containers are inputs or globals of the program, besides tensors."""
         tree = parse(self.path.read_text(encoding="utf-8"))
         values = [n.value for n in ast.walk(tree) if isinstance(n, ast.Yield | ast.Assign) and n.value is not None]
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        written = ["written"] if any(map(_written_parameters, functions)) else []
-        return frozenset([*(kind for value in values for kind in _plain_kinds(value)), *written])
+        return sum(_plain_values(value) for value in values)
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether a function of the program writes to a parameter."""
+        nodes = ast.walk(parse(self.path.read_text(encoding="utf-8")))
+        return any(_written_parameters(node) for node in nodes if isinstance(node, ast.FunctionDef))
 
 
-def _plain_kinds(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Call() | ast.BinOp() | ast.Subscript() | ast.Lambda():
-            return
-        case ast.Constant(value=value):
-            yield type(value).__name__
-        case ast.Dict() | ast.List():
-            yield type(node).__name__
-        case _:
-            pass
-    for child in ast.iter_child_nodes(node):
-        yield from _plain_kinds(child)
+def _plain_values(node: ast.AST) -> int:
+    if isinstance(node, ast.Call | ast.BinOp | ast.Subscript | ast.Lambda):
+        return 0
+    own = isinstance(node, ast.Constant | ast.Dict | ast.List)
+    return own + sum(_plain_values(child) for child in ast.iter_child_nodes(node))
 
 
 def _written_parameters(function: ast.FunctionDef) -> set[str]:
@@ -161,20 +155,5 @@ def ordered(entries: Sequence[Entry], costs: Mapping[str, float], seed: int) -> 
         best = max((entry for entry in left if not entry.rules), key=score, default=None) or max(left, key=score)
         left.remove(best)
         covered.update(features[best])
-        order.append(best)
-    return order
-
-
-def ordered_by_state(entries: Sequence[Entry]) -> list[Entry]:
-    """Entries by kinds of state per size; a kind counts less the more entries before have it."""
-    left = list(entries)
-    kinds = {entry: sorted(entry.state) for entry in left}
-    sizes = {entry: entry.size for entry in left}
-    covered: Counter[str] = Counter()
-    order: list[Entry] = []
-    while left:
-        best = max(left, key=lambda entry: sum(1 / (1 + covered[kind]) for kind in kinds[entry]) / sizes[entry])
-        left.remove(best)
-        covered.update(kinds[best])
         order.append(best)
     return order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tools.fault_detection.corpus.corpus import Entry, ordered_by_state
+from tools.fault_detection.corpus.corpus import Entry
 
 PhaseProgram = tuple[str, str]
 """The name of a phase, and the path of a program that it runs."""
@@ -27,17 +27,29 @@ class Phase:
     seeds_only: bool
 
     def programs(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The entries that it runs, in order. The phase for guards begins with those that have most kinds of state."""
+        """The entries that it runs, in order.
+
+        The phase for guards begins with those that have most state to guard, that for aliasing has those that write to
+        arguments.
+        """
         chosen = [entry for entry in entries if not (self.seeds_only and entry.rules)]
-        return ordered_by_state(chosen) if self.name == "guards" else chosen
+        match self.name:
+            case "guards":
+                return sorted(chosen, key=lambda entry: -entry.state)
+            case "aliasing":
+                return sorted((entry for entry in chosen if entry.has_writes), key=lambda entry: entry.size)
+            case _:
+                return chosen
 
     def key(self, entry: Entry) -> PhaseProgram:
         return self.name, str(entry.path)
 
 
 PHASES = (
-    # As in eqfuzz's own cells for guards: no kernel is built, and what AOTAutograd makes of aliased arguments shows.
-    Phase("guards", "aot_eager", 24, 0, 0.15, seeds_only=True),
+    # Guards are Dynamo's, and cheapest without the rest of the compiler.
+    Phase("guards", "eager", 24, 0, 0.15, seeds_only=True),
+    # A lost guard on aliasing shows only where AOTAutograd has made writes functional.
+    Phase("aliasing", "aot_eager", 6, 0, 0.1, seeds_only=True),
     Phase("programs", "inductor", 0, 1, 0.9, seeds_only=False),
     Phase("sequences", "inductor", 1, 0, 1.0, seeds_only=True),
 )
