@@ -48,8 +48,8 @@ class Phase:
 PHASES = (
     # Guards are Dynamo's, and cheapest without the rest of the compiler.
     Phase("guards", "eager", 24, 0, 0.15, seeds_only=True),
-    # A lost guard on aliasing shows only where AOTAutograd has made writes functional.
-    Phase("aliasing", "aot_eager", 6, 0, 0.1, seeds_only=True),
+    # A lost guard on aliasing shows only where AOTAutograd has made writes functional. The first steps alias arguments.
+    Phase("aliasing", "aot_eager", 2, 0, 0.1, seeds_only=True),
     Phase("programs", "inductor", 0, 1, 0.9, seeds_only=False),
     Phase("sequences", "inductor", 1, 0, 1.0, seeds_only=True),
 )
