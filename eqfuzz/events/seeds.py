@@ -1,4 +1,4 @@
-"""Events of ``eqfuzz seeds import`` and ``eqfuzz seeds check``."""
+"""Events of ``eqfuzz seeds import``, ``seeds check`` and ``seeds select``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from eqfuzz.events.event import Event
+from eqfuzz.program.pools.structure import ProgramStructure
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,29 @@ class SeedChecked(Event):
     format: str = ""
     input_sets: int = 0
     problem: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedStructureRead(Event):
+    """A seed has run in eager, and has this ``structure``; ``problem`` says why it is no seed; empty: it is one."""
+
+    name: ClassVar[str] = "structure"
+
+    index: int
+    path: str
+    structure: ProgramStructure = dataclasses.field(default_factory=ProgramStructure)
+    problem: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SeedsSelected(Event):
+    """The seeds at ``paths`` are in the ``pool``; they were copied to the folder ``out``, empty: they were not."""
+
+    name: ClassVar[str] = "selection"
+
+    pool: str
+    paths: list[str]
+    out: str = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

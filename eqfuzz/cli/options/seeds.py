@@ -37,3 +37,13 @@ Sizes = Annotated[
     list[str] | None,
     typer.Option("--size", metavar="NAME=N", help="Size of a symbolic dimension; repeatable (default: small sizes)."),
 ]
+PoolName = Annotated[
+    str, typer.Option("--pool", metavar="NAME", help="A pool: conv1x1, conv3x3, conv5x5, small, big, basic.")
+]
+Where = Annotated[
+    str,
+    typer.Option("--where", metavar="EXPR", help='A pool of your own, such as "kernels(3) and parameters < 10000".'),
+]
+SelectedFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Copy the seeds, with their weights, into this folder.")
+]

@@ -79,7 +79,7 @@ def _class_of(models: list[Path], construct: str, inputs: list[str]) -> PythonRe
 def _import_class(
     reference: PythonReference, construct: str, inputs: list[str], out: Path, as_json: bool, quiet: bool
 ) -> int:
-    from eqfuzz.commands.import_seeds import import_class
+    from eqfuzz.commands.seeds.import_seeds import import_class
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.seeds import SeedsReport
@@ -103,7 +103,7 @@ def _import(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    from eqfuzz.commands import import_seeds
+    from eqfuzz.commands.seeds import import_seeds
     from eqfuzz.imports.onnx_models import ImportOptions
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,16 @@ from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.events.event import Event
-from eqfuzz.events.seeds import ModelImported, SeedChecked, SeedsStarted, SeedsSummary, SeedTakenUp
+from eqfuzz.events.seeds import (
+    ModelImported,
+    SeedChecked,
+    SeedsSelected,
+    SeedsStarted,
+    SeedsSummary,
+    SeedStructureRead,
+    SeedTakenUp,
+)
+from eqfuzz.program.pools.structure import ProgramStructure
 from eqfuzz.report.formatting import count, duration, printable
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
@@ -34,6 +44,7 @@ class SeedsReport(LiveReport):
         self._progress = ProgressCounter(f"{noun}s")
         self._renderer = LiveRenderer(console, self._progress, every)
         self._count = 0
+        self._structures: dict[str, ProgramStructure] = {}
 
     def handle(self, event: Event) -> None:
         """Show one event. Not to be called by two threads at once."""
@@ -51,6 +62,16 @@ class SeedsReport(LiveReport):
                 self._progress.finish(event.index)
                 details = f"{event.format}, {count(event.input_sets, 'input set')}"
                 self._print_result(event.path, event.problem, details)
+            case SeedStructureRead():
+                self._progress.finish(event.index)
+                self._structures[event.path] = event.structure
+                if event.problem:
+                    self._print_result(event.path, event.problem, "")
+            case SeedsSelected():
+                self._renderer.stop()
+                for path in event.paths:
+                    self._print_result(path, "", _structure(self._structures[path]))
+                self._print_selection(event)
             case SeedsSummary():
                 self._renderer.stop()
                 self._close(event)
@@ -62,6 +83,10 @@ class SeedsReport(LiveReport):
             self._print(Text.assemble(("✗ ", "bold red"), (path, "bold red"), f": {printable(problem)}"))
         elif not self._quiet:
             self._print(Text.assemble(("✓ ", "green"), path, (f"  {details}", "dim")))
+
+    def _print_selection(self, event: SeedsSelected) -> None:
+        text = Text(f"{count(len(event.paths), 'seed')} in the pool {event.pool}", style="bold")
+        self._print(text.append(f", copied to {event.out}" if event.out else "", style="not bold"))
 
     def _close(self, summary: SeedsSummary) -> None:
         good = summary.done - len(summary.failed)
@@ -89,6 +114,16 @@ def _operators(event: ModelImported) -> str:
 def _definitions(event: ModelImported) -> str:
     modules = count(len(event.modules), "module")
     return f"{count(event.definitions, 'definition')} of {modules}: {', '.join(event.modules)}"
+
+
+def _structure(structure: ProgramStructure) -> str:
+    parts = [count(structure.layers, "layer"), count(structure.parameters, "parameter")]
+    kernels = Counter("x".join(map(str, kernel)) for kernel in structure.kernels)
+    parts += [
+        f"{number:,} convolutions {sizes}" if number > 1 else f"1 convolution {sizes}"
+        for sizes, number in sorted(kernels.items())
+    ]
+    return ", ".join(parts)
 
 
 def print_seeds(console: Console, rows: Sequence[tuple[Path, str, str, str]]) -> None:

@@ -10,6 +10,7 @@ from eqfuzz.rewrite.explanation import explain
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.jobs.measure_speed import measure_speed
+from eqfuzz.run.jobs.read_structure import read_structure
 from eqfuzz.run.jobs.run_seed import run_seed
 from eqfuzz.run.jobs.session import Session
 from eqfuzz.run.jobs.trace_program import trace_program
@@ -19,6 +20,7 @@ from eqfuzz.run.messages.finding_jobs import AccuracyJob, AuditJob, BisectJob, C
 from eqfuzz.run.messages.job import Emit, Job, JobTarget, ProgramInvalid
 from eqfuzz.run.messages.seed_jobs import ExplainJob, RuleExplained, RunJob, SeedValidated, ValidateJob
 from eqfuzz.run.messages.speed_jobs import SpeedJob
+from eqfuzz.run.messages.structure_jobs import StructureJob
 
 for _rule in rules_for_children(()).values():  # parsed on import: once, in the process that children are forked from
     if not _rule.is_generator:
@@ -46,6 +48,7 @@ _FUNCTIONS: dict[type[Job[Any]], Callable[[Any, Emit], None]] = {
     TraceJob: trace_program,
     ExplainJob: run_explain,
     ValidateJob: run_validate,
+    StructureJob: read_structure,
     DescribeJob: run_describe,
     AuditJob: run_audit,
     CompareJob: run_compare,

@@ -1,0 +1,67 @@
+"""Selection of ``eqfuzz seeds select``: the structure of each seed is read, then a pool takes its share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from eqfuzz.commands.seeds.each_seed import answer_of, each_seed
+from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Handler
+from eqfuzz.events.seeds import SeedsSelected, SeedsSummary, SeedStructureRead
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.pools.selector import SeedPool, select
+from eqfuzz.run.messages.structure_jobs import StructureJob
+from eqfuzz.run.processes.pool import Pool
+
+
+def select_seeds(
+    paths: Sequence[Path],
+    pool: SeedPool,
+    handler: Handler,
+    *,
+    out: Path | None = None,
+    seed: int,
+    jobs: int,
+    unsafe: bool = False,
+) -> SeedsSummary:
+    """Select seeds, copy them with their weights into the folder ``out``, and hand every event to ``handler``.
+
+    Files that are no seeds are in no pool. After Ctrl-C nothing is selected. The last event is returned. Raises
+    UsageError where two selected seeds have one name, OSError, and RunnerFailed when no process can be started.
+    """
+    structures: dict[Path, SeedStructureRead] = {}
+
+    def read(index: int, path: Path, pool: Pool) -> SeedStructureRead:
+        _, answer = answer_of(path, lambda program: StructureJob(program=program, seed=seed), pool)
+        if isinstance(answer, str):
+            return SeedStructureRead(index=index, path=str(path), problem=answer)
+        structures[path] = event = SeedStructureRead(index=index, path=str(path), structure=answer.structure)
+        return event
+
+    summary = each_seed(paths, handler, read, jobs=jobs, unsafe=unsafe)
+    if not summary.interrupted:
+        ordered = [path for path in paths if path in structures]
+        chosen = select([structures[path].structure for path in ordered], pool)
+        selected = [ordered[position] for position in chosen]
+        if out is not None:
+            _copy(selected, out)
+        handler(SeedsSelected(pool=pool.name, paths=[str(path) for path in selected], out=str(out or "")))
+    handler(summary)
+    return summary
+
+
+def _copy(paths: Sequence[Path], out: Path) -> None:
+    """Copy seeds and their weights. Raises UsageError where two have one name, or one would be overwritten."""
+    names: dict[str, Path] = {}
+    for path in paths:
+        if path.name in names:
+            raise UsageError(f"{path} and {names[path.name]} have one name: select them with two --out")
+        names[path.name] = path
+    out.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        weights = read_program(path).weights
+        for file in (path, *([Path(weights)] if weights else [])):
+            if not (out / file.name).exists() or not (out / file.name).samefile(file):
+                shutil.copyfile(file, out / file.name)

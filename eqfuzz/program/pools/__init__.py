@@ -1,0 +1,1 @@
+"""Seed pools: seeds chosen by what their programs are made of."""
