@@ -155,8 +155,9 @@ def _curve_legend(series: Iterable[Series], x: float, y: float) -> Iterator[str]
 
 
 def _ticks(largest: float) -> list[float]:
-    """From 0 up to at least ``largest``, in about five round steps."""
-    rough = max(largest, 1e-9) / 5
+    """From 0 up to at least ``largest``, in about five round steps; up to 1 where all is 0."""
+    largest = largest or 1.0
+    rough = largest / 5
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough)
     return [step * n for n in range(math.ceil(largest / step) + 1)]

@@ -1,4 +1,4 @@
-"""Options of verbs that measure: time, coverage."""
+"""Options of verbs that measure: speed, coverage, pools."""
 
 from __future__ import annotations
 
@@ -25,3 +25,10 @@ CoverageTemplates = Annotated[
     ),
 ]
 TemplateCount = Annotated[int, typer.Option("--count", min=1, help="Number of programs of each template.")]
+ComparedPools = Annotated[
+    list[str],
+    typer.Option(
+        "--pool", metavar="PATH", help="A pool: a folder of seeds, or default for the shipped ones; two or more."
+    ),
+]
+PoolTime = Annotated[str, typer.Option("--time", metavar="TIME", help="CPU time of each pool: 90, 10m, 1h30m.")]
