@@ -180,6 +180,13 @@ def component(dtype: torch.dtype) -> torch.dtype:
 _PARTS = {torch.complex64: torch.float32, torch.complex128: torch.float64, torch.complex32: torch.float16}
 
 
+_EXAMINED = 4096
+"""Elements of an operand in which different numbers are counted."""
+
+_REPEATED = 4
+"""How often each of few numbers is added at least."""
+
+
 def relative_noise(name: str, dtype: torch.dtype, terms: int) -> float:
     """The relative noise of one operand or result: one rounding, more when ``terms`` numbers are added up."""
     if terms <= 1:
@@ -214,7 +221,7 @@ def terms_added(
 ) -> int:
     """How many numbers one result element is accumulated from; 1 for pointwise operators.
 
-    For equal numbers a quarter of its square: each is rounded the same way, so errors do not cancel.
+    Where few different numbers are added often, its square: each is rounded the same way again, so errors do not cancel.
     """
     if torch.Tag.pointwise in func.tags:
         return 1
@@ -222,12 +229,13 @@ def terms_added(
     if not floating:
         return 1
     terms = _terms_added(name, args, floating, results)
-    return max(terms, terms * terms // 4) if terms > 1 and _is_one_number(floating[0]) else terms
+    return terms * terms if terms > 1 and _are_few(floating[0], terms) else terms
 
 
-def _is_one_number(value: torch.Tensor) -> bool:
-    flat = value.detach().reshape(-1)
-    return bool(flat.numel() and (flat == flat[0]).all())
+def _are_few(value: torch.Tensor, terms: int) -> bool:
+    """Whether each of the different numbers is added several times on average."""
+    some = value.detach().reshape(-1)[:_EXAMINED]
+    return bool(some.numel()) and some.unique().numel() <= max(1, min(terms, some.numel()) // _REPEATED)
 
 
 def _terms_added(name: str, args: Sequence[Any], floating: Sequence[torch.Tensor], results: Sequence[Any]) -> int:
