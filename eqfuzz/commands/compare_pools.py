@@ -57,8 +57,8 @@ def compare_pools(
     """Run the pools in turn until each has used ``budget`` CPU seconds; the last event is returned.
 
     The pool that has used least is next. Each round takes every seed of a pool once, with another random seed for its
-    variants. Cases of earlier calls with the same ``settings.out`` count. Ctrl-C ends it early with the figures so far. Raises UsageError, and RunnerFailed when no process can be
-    started.
+    variants. Cases of earlier calls with the same ``settings.out`` count. Ctrl-C ends it early with the figures so far.
+    Raises UsageError, and RunnerFailed when no process can be started.
     """
     began = time.monotonic()
     rules = rule_names(settings)

@@ -221,7 +221,7 @@ def terms_added(
 ) -> int:
     """How many numbers one result element is accumulated from; 1 for pointwise operators.
 
-    Where few different numbers are added often, its square: each is rounded the same way again, so errors do not cancel.
+    Where few numbers are added often, its square: each is rounded the same way again, so errors do not cancel.
     """
     if torch.Tag.pointwise in func.tags:
         return 1

@@ -334,7 +334,7 @@ def test_equal_numbers_may_be_summed_sequentially(size):
 
 @pytest.mark.parametrize("size", [51, 500])
 def test_few_different_numbers_may_be_summed_sequentially(size):
-    """Whole multiples of a step, plus one fraction: additions to a large partial sum round that fraction the same way."""
+    """Multiples of a step plus one fraction: additions to a large partial sum round that fraction the same way."""
     x = torch.tensor(np.random.default_rng(0).integers(-3, 4, (size, 4000)) * 3.0, dtype=torch.float32)
     plain = functools.reduce(torch.add, x - 0.602393627166748) / size
     (leaf,) = outputs(lambda x: (x - 0.602393627166748).mean(0), x)
