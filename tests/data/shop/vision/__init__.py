@@ -1,0 +1,3 @@
+"""Models for pictures."""
+
+from .resnet import SmallResNet
