@@ -6,7 +6,7 @@ import typer
 
 from eqfuzz.cli.seeds import checking, importing, listing, selecting
 
-seeds_verbs = typer.Typer(help="Import models as seeds; list, check and select seeds.")
+seeds_verbs = typer.Typer(help="Import, list, check and select seeds.")
 seeds_verbs.command("import")(importing.import_models)
 seeds_verbs.command("list")(listing.list_seeds)
 seeds_verbs.command("check")(checking.check)
