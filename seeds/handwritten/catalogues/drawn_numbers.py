@@ -6,6 +6,7 @@ import torch.nn.functional as F
 
 def program(x):
     uniform = torch.rand_like(x) * x + torch.rand_like(x), torch.rand(4, 6) * x, torch.empty_like(x).uniform_(-1, 2)
+    mixed = torch.rand_like(x) * x.cos() + torch.rand_like(x) * x
     normal = (
         torch.randn_like(x),
         x + torch.randn(4, 6) * 0.1,
@@ -20,7 +21,7 @@ def program(x):
     dropped = F.dropout(x, 0.4), F.dropout(F.dropout(x, 0.2), 0.2), F.alpha_dropout(x, 0.3), F.dropout1d(x[None], 0.5)
     whole = torch.randint(0, 9, (5,)), torch.randint_like(x, 3), torch.randperm(7)
     other = torch.empty_like(x).exponential_(2.0), F.rrelu(x, training=True), F.gumbel_softmax(x, 0.5, hard=True)
-    return uniform, normal, tossed, dropped, whole, other
+    return uniform, normal, tossed, dropped, whole, other, mixed
 
 
 def inputs(rng):
