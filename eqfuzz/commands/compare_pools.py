@@ -18,11 +18,12 @@ from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid, SeedRewritten
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.parallel import Ending, run_all
-from eqfuzz.mutate.run import check_folders, require_sandbox, rule_names, seed_files
+from eqfuzz.mutate.run import check_folders, require_sandbox, rule_names
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
+from eqfuzz.program.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.coverage.torch_baseline import Bitmaps, count, from_hex, merge
 from eqfuzz.triage.findings.known_issues import read_known_issues

@@ -11,9 +11,9 @@ from pathlib import Path
 from eqfuzz.errors import UsageError
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, templates_named
-from eqfuzz.mutate.run import seed_files
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 
 SHIPPED = "shipped seeds"

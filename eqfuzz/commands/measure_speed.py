@@ -13,12 +13,13 @@ from pathlib import Path
 from eqfuzz.events.event import Handler
 from eqfuzz.events.speed import SeedTimed, SpeedStarted, SpeedSummary, TimedProgram, TimingStarted
 from eqfuzz.mutate.parallel import Ending, run_all
-from eqfuzz.mutate.run import check_folders, require_sandbox, rule_names, seed_files
+from eqfuzz.mutate.run import check_folders, require_sandbox, rule_names
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
+from eqfuzz.program.seed_files import seed_files
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
 from eqfuzz.run.messages.seed_jobs import CellReport, ProgramRewritten, RunJob, VariantRecord

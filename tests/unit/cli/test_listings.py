@@ -47,6 +47,7 @@ LONG = "a_very_long_name_of_a_rule_that_no_terminal_has_room_for_beside_all_the_
         (["findings", "--out", "{run}"], 1),
         (["findings", "--out", "{run}", "--format", "json"], 1),
         (["campaign", "list", "--out", "{run}"], 0),
+        (["seeds", "list", "seeds/onnx"], 0),
     ],
 )
 def test_listing_imports_nothing_heavy(tmp_path, arguments, code):

@@ -15,8 +15,9 @@ from eqfuzz.events.run import SeedDone, SeedStarted
 from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.mutate import run as mutate
 from eqfuzz.mutate.parallel import Ending, run_all
-from eqfuzz.mutate.run import run, seed_files
+from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import Settings
+from eqfuzz.program.seed_files import seed_files
 
 FAILED = SelfCheckStep(step="a fault is found", passed=False, detail="no", seconds=0.1)
 
