@@ -25,7 +25,7 @@ from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate, templ
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.run import require_sandbox
 from eqfuzz.mutate.seed_runner import failed_step, selected_rules
-from eqfuzz.program.seed_files import seed_files
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.rules.rule import RuleError
 from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_issues

@@ -49,7 +49,7 @@ def audit(
 def _audit(paths: list[Path], config: Config, seed: int, jobs: int, *, as_json: bool) -> int:
     with loading_notice():
         from eqfuzz.commands.audit import audit_files
-    from eqfuzz.program.seed_files import seed_files
+    from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.audit import AuditLines, AuditReport
     from eqfuzz.run.jobs.variant_jobs import require_inductor

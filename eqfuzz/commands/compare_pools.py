@@ -23,7 +23,7 @@ from eqfuzz.mutate.seed_run import InternalError, OutOfTime
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
-from eqfuzz.program.seed_files import seed_files
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.coverage.torch_baseline import Bitmaps, count, from_hex, merge
 from eqfuzz.triage.findings.known_issues import read_known_issues
@@ -215,7 +215,12 @@ class _PoolComparison:
             state = self._states[pool.name]
             while (case := self._turn(pool)) is not None and case.key in self._journal:
                 state.next += 1
-                state.count(case.seed, self._journal.get(case.key, dict))
+                self._count(case, self._journal.get(case.key, dict))
+
+    def _count(self, case: _Case, entry: Mapping[str, Any]) -> int:
+        """Count a case of this or an earlier call; returns the number of its new lines."""
+        self._errors += [entry["error"]] if entry["error"] else []
+        return self._states[case.pool.name].count(case.seed, entry)
 
     def _next(self) -> _Case | None:
         """The next case of the pool that has used least, None where all have used their time."""
@@ -305,8 +310,7 @@ class _PoolComparison:
             state = self._states[case.pool.name]
             state.waiting -= 1
             self._journal.add(case.key, entry)
-            new = state.count(case.seed, entry)
-            self._errors += [entry["error"]] if entry["error"] else []
+            new = self._count(case, entry)
             self._handler(
                 CaseCompared(
                     index=case.index,

@@ -12,8 +12,8 @@ from eqfuzz.errors import UsageError
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, templates_named
 from eqfuzz.program.formats import read_program, recognise
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.program.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 
 SHIPPED = "shipped seeds"

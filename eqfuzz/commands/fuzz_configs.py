@@ -17,9 +17,9 @@ from eqfuzz.mutate import run as mutate
 from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.program.formats import read_program
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.release import this_release
-from eqfuzz.program.seed_files import seed_files
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
 from eqfuzz.run.configs.options import SAMPLED_MODULES, SampledOptions, UnknownOption, options_of
 from eqfuzz.run.configs.sampling import randomly, tuples

@@ -24,9 +24,9 @@ from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.run import check_folders, require_sandbox, rule_names
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.mutate.settings import Settings
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.release import this_release
-from eqfuzz.program.seed_files import seed_files
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.coverage.torch_baseline import Bitmaps, TorchBaseline, count, from_hex, merge
 from eqfuzz.run.limits import Limits

@@ -18,8 +18,8 @@ from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.formats import read_program
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.program.seed_files import seed_files
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
 from eqfuzz.run.messages.seed_jobs import CellReport, ProgramRewritten, RunJob, VariantRecord

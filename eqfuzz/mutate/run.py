@@ -18,8 +18,8 @@ from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime
 from eqfuzz.mutate.seed_runner import SeedRunner, failed_step, selected_rules
 from eqfuzz.mutate.settings import Settings
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.provenance import provenance_of
-from eqfuzz.program.seed_files import seed_files
 from eqfuzz.rewrite.rules.rule import RuleError
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import used_cpu_seconds

@@ -37,7 +37,7 @@ def check(
 
 def _check(paths: list[Path] | None, seed: int, jobs: int, unsafe: bool, as_json: bool, quiet: bool) -> int:
     from eqfuzz.commands.seeds.check_seeds import check_seeds
-    from eqfuzz.program.seed_files import seed_files
+    from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.program.shipped import folder
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console

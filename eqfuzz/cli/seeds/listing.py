@@ -17,7 +17,7 @@ def list_seeds(paths: OptionalSeedPaths = None, format: LinesFormat = OutputForm
 
     Exit codes: 0 listed, 2 no such file.
     """
-    from eqfuzz.program.seed_files import seed_files
+    from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.program.formats import read_program
     from eqfuzz.program.parsing import parse
     from eqfuzz.program.program import InvalidSeed

@@ -74,7 +74,7 @@ def _select(
     quiet: bool,
 ) -> int:
     from eqfuzz.commands.seeds.select_seeds import select_seeds
-    from eqfuzz.program.seed_files import seed_files
+    from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.program.shipped import folder
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,15 +54,19 @@ def select_seeds(
 
 
 def _copy(paths: Sequence[Path], out: Path) -> None:
-    """Copy seeds and their weights. Raises UsageError where two have one name, or one would be overwritten."""
-    names: dict[str, Path] = {}
-    for path in paths:
-        if path.name in names:
-            raise UsageError(f"{path} and {names[path.name]} have one name: select them with two --out")
-        names[path.name] = path
-    out.mkdir(parents=True, exist_ok=True)
+    """Copy seeds and their weights. Raises UsageError where two files have one name, or one would be overwritten."""
+    files: dict[str, Path] = {}
     for path in paths:
         weights = read_program(path).weights
         for file in (path, *([Path(weights)] if weights else [])):
-            if not (out / file.name).exists() or not (out / file.name).samefile(file):
-                shutil.copyfile(file, out / file.name)
+            other = files.setdefault(file.name, file)
+            if not other.samefile(file):
+                raise UsageError(f"{file} and {other} have one name: select them with two --out")
+    for file in files.values():
+        copy = out / file.name
+        if copy.exists() and not filecmp.cmp(file, copy, shallow=False):
+            raise UsageError(f"--out: {copy} is another file than {file}; choose another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    for file in files.values():
+        if not (out / file.name).exists():
+            shutil.copyfile(file, out / file.name)

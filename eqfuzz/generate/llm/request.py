@@ -16,7 +16,7 @@ from eqfuzz.generate.llm.prompt import BadPrompt, Prompt, prompt_of, shipped_pro
 from eqfuzz.generate.llm.repair import RequestSettings
 from eqfuzz.generate.llm.samples import Samples
 from eqfuzz.generate.llm.white_box import CompilerPart, parts
-from eqfuzz.program.seed_files import seed_files
+from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.program.suggestions import did_you_mean
 

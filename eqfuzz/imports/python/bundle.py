@@ -7,7 +7,7 @@ import builtins
 import dataclasses
 import re
 
-from eqfuzz.imports.python.module_file import ImportedName, ModuleFile, ModuleFinder, NotBundled, text_of
+from eqfuzz.imports.python.module_file import ImportedName, ModuleFile, ModuleFinder, Node, NotBundled, text_of
 from eqfuzz.imports.python.references import GlobalReference, bound_names, references
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.suggestions import did_you_mean
@@ -86,7 +86,7 @@ class Bundler:
             raise NotBundled(f"{text!r} is not valid Python: {getattr(error, 'msg', error)}") from None
         if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
             raise NotBundled(f"{text!r} is no expression")
-        edits: dict[ast.AST, str] = {}
+        edits: dict[Node, str] = {}
         for reference in references(statements[0].value):
             if reference.name not in self._reserved:
                 edits.update(self._edit(self._module, reference, usual=True))
@@ -98,7 +98,7 @@ class Bundler:
             raise NotBundled(f"there is no module {name!r} with Python text on the search path")
         return module
 
-    def _edit(self, module: ModuleFile, reference: GlobalReference, *, usual: bool = False) -> dict[ast.AST, str]:
+    def _edit(self, module: ModuleFile, reference: GlobalReference, *, usual: bool = False) -> dict[Node, str]:
         """The new text of the nodes of a reference, after all that it needs has been gathered."""
         resolved = self._resolve(module, reference)
         if resolved is None:
@@ -214,9 +214,9 @@ class Bundler:
                 )
         return text
 
-    def _edits_of_inner_imports(self, module: ModuleFile, statement: ast.stmt) -> dict[ast.AST, str]:
+    def _edits_of_inner_imports(self, module: ModuleFile, statement: ast.stmt) -> dict[Node, str]:
         """The imports of the project inside a statement, which are not needed where the names are the file's own."""
-        edits: dict[ast.AST, str] = {}
+        edits: dict[Node, str] = {}
         for node in ast.walk(statement):
             if isinstance(node, ast.Import):
                 inside = [alias.name for alias in node.names if self._finder.find(alias.name) is not None]

@@ -14,6 +14,9 @@ from pathlib import Path
 from eqfuzz.imports.python.references import bound_names, changed_names
 from eqfuzz.program.parsing import parse
 
+Node = ast.stmt | ast.expr
+"""A part of a module's text with a place."""
+
 
 class NotBundled(ValueError):
     """Definitions cannot be gathered in one file; ``str()`` is one line: where, and why."""
@@ -87,13 +90,13 @@ class ModuleFile:
         """The names of definitions, in order."""
         return list(self._binding)
 
-    def text(self, node: ast.stmt, edits: dict[ast.AST, str]) -> str:
+    def text(self, node: ast.stmt, edits: dict[Node, str]) -> str:
         """The text of a statement with its decorators, and nodes in it replaced."""
         return text_of(self._lines, node, edits)
 
-    def place(self, node: ast.AST) -> str:
+    def place(self, node: Node) -> str:
         """Where a node is, for messages."""
-        return f"{self.path}:{getattr(node, 'lineno', 1)}"
+        return f"{self.path}:{node.lineno}"
 
     def _read(self, statement: ast.stmt) -> None:
         match statement:
@@ -128,7 +131,7 @@ class ModuleFile:
         return ".".join([*package, *([statement.module] if statement.module else [])])
 
 
-def text_of(lines: Sequence[bytes], node: ast.stmt, edits: Mapping[ast.AST, str]) -> str:
+def text_of(lines: Sequence[bytes], node: ast.stmt, edits: Mapping[Node, str]) -> str:
     """The text of a statement with its decorators, and nodes in it replaced; ``lines`` are those of the file."""
     decorators = getattr(node, "decorator_list", [])
     at = (decorators[0].lineno, decorators[0].col_offset - 1) if decorators else _begin(node)
@@ -145,12 +148,12 @@ def _between(lines: Sequence[bytes], first: tuple[int, int], last: tuple[int, in
     return b"".join([lines[first[0] - 1][first[1] :], *lines[first[0] : last[0] - 1], lines[last[0] - 1][: last[1]]])
 
 
-def _begin(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno"), getattr(node, "col_offset")  # noqa: B009 - ast.AST does not declare them
+def _begin(node: Node) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
-def _end(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "end_lineno"), getattr(node, "end_col_offset")  # noqa: B009 - as above
+def _end(node: Node) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
 
 
 class ModuleFinder:

@@ -1,1 +1,1 @@
-"""Seed pools: seeds chosen by what their programs are made of."""
+"""Seeds as files, and pools of them that are chosen by what their programs are made of."""

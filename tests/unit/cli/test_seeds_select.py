@@ -79,3 +79,14 @@ def test_bad_use_has_one_line(arguments: list[str], line: str) -> None:
     assert result.exit_code == 2
     assert line in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_no_file_is_overwritten(seeds: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pool"
+    out.mkdir()
+    (out / "weights.safetensors").write_bytes(b"other weights")
+    result = call("seeds", "select", str(seeds), "--where", "kernels(3)", "--out", str(out), "--jobs", "1", "--unsafe")
+    assert result.exit_code == 2
+    assert f"--out: {out / 'weights.safetensors'} is another file than {seeds / 'weights.safetensors'}" in result.stderr
+    assert (out / "weights.safetensors").read_bytes() == b"other weights"
+    assert not (out / "convolution.py").exists()

@@ -136,6 +136,8 @@ def test_internal_errors_are_reported_and_end_nothing(folders):
     assert summary.errors
     assert all("a defect of eqfuzz" in error for error in summary.errors)
     assert summary.pools["dear"].cells == 1
+    again, _ = compared(folders, 3.0)
+    assert again.errors == summary.errors
 
 
 def test_table_and_charts_show_each_pool(folders, tmp_path):

@@ -17,7 +17,7 @@ from eqfuzz.mutate import run as mutate
 from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import Settings
-from eqfuzz.program.seed_files import seed_files
+from eqfuzz.program.pools.seed_files import seed_files
 
 FAILED = SelfCheckStep(step="a fault is found", passed=False, detail="no", seconds=0.1)
 
