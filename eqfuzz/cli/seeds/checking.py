@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
 from eqfuzz.cli.options.common import EventFormat, Jobs, OptionalSeedPaths, OutputFormat, Quiet, RandomSeed, Unsafe
 from eqfuzz.cli.options.values import job_count
+from eqfuzz.cli.seeds.reporting import exit_code_of, report
 
 
 def check(
@@ -39,15 +38,14 @@ def _check(paths: list[Path] | None, seed: int, jobs: int, unsafe: bool, as_json
     from eqfuzz.commands.seeds.check_seeds import check_seeds
     from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.program.shipped import folder
-    from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.terminal import make_console
-    from eqfuzz.report.verbs.seeds import SeedsReport
 
     files = seed_files(paths or [folder("seeds")])
-    report = JsonLines(sys.stdout) if as_json else SeedsReport(make_console(), "seed", "checked", quiet=quiet)
-    with report:
-        summary = check_seeds(files, report.handle, seed=seed, jobs=jobs, unsafe=unsafe)
-    if summary.interrupted:
-        complain("interrupted")
-        return INTERRUPTED
-    return USAGE if summary.failed else CLEAN
+    return exit_code_of(
+        report(
+            lambda handler: check_seeds(files, handler, seed=seed, jobs=jobs, unsafe=unsafe),
+            "seed",
+            "checked",
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )

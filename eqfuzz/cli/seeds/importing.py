@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
 from eqfuzz.cli.options.common import EventFormat, OutputFormat, Quiet, Unsafe
 from eqfuzz.cli.options.seeds import Construct, Drawn, Gradients, InputSets, ModelPaths, SeedFolder, Sizes
 from eqfuzz.cli.options.values import BadOption, split_names
+from eqfuzz.cli.seeds.reporting import exit_code_of, report
 
 if TYPE_CHECKING:
     from eqfuzz.imports.python_models import PythonReference
@@ -80,19 +79,17 @@ def _import_class(
     reference: PythonReference, construct: str, inputs: list[str], out: Path, as_json: bool, quiet: bool
 ) -> int:
     from eqfuzz.commands.seeds.import_seeds import import_class
-    from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.terminal import make_console
-    from eqfuzz.report.verbs.seeds import SeedsReport
 
-    report = JsonLines(sys.stdout) if as_json else SeedsReport(make_console(), "model", "imported", quiet=quiet)
-    try:
-        with report:
-            import_class(reference, construct, inputs, out, report.handle)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise BadOption("--out", f"{error.filename or out}: {error.strerror}") from None
-    return CLEAN
+    return exit_code_of(
+        report(
+            lambda handler: import_class(reference, construct, inputs, out, handler),
+            "model",
+            "imported",
+            out=out,
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )
 
 
 def _import(
@@ -105,22 +102,17 @@ def _import(
 ) -> int:
     from eqfuzz.commands.seeds import import_seeds
     from eqfuzz.imports.onnx_models import ImportOptions
-    from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.terminal import make_console
-    from eqfuzz.report.verbs.seeds import SeedsReport
 
     drawn, gradients, unsafe = flags
     options = ImportOptions(drawn=drawn, gradients=gradients, sizes=sizes, unsafe=unsafe)
     files = import_seeds.model_files(models)
-    report = JsonLines(sys.stdout) if as_json else SeedsReport(make_console(), "model", "imported", quiet=quiet)
-    try:
-        with report:
-            summary = import_seeds.import_models(files, out, report.handle, options)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise BadOption("--out", f"{error.filename or out}: {error.strerror}") from None
-    if summary.interrupted:
-        complain("interrupted")
-        return INTERRUPTED
-    return USAGE if summary.failed else CLEAN
+    return exit_code_of(
+        report(
+            lambda handler: import_seeds.import_models(files, out, handler, options),
+            "model",
+            "imported",
+            out=out,
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, complain
+from eqfuzz.cli.exit_codes import code_of
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
 from eqfuzz.cli.options.common import EventFormat, Jobs, OptionalSeedPaths, OutputFormat, Quiet, RandomSeed, Unsafe
 from eqfuzz.cli.options.seeds import PoolName, SelectedFolder, Where
 from eqfuzz.cli.options.values import BadOption, job_count
+from eqfuzz.cli.seeds.reporting import report
 
 if TYPE_CHECKING:
     from eqfuzz.program.pools.selector import SeedPool
@@ -76,20 +76,14 @@ def _select(
     from eqfuzz.commands.seeds.select_seeds import select_seeds
     from eqfuzz.program.pools.seed_files import seed_files
     from eqfuzz.program.shipped import folder
-    from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.terminal import make_console
-    from eqfuzz.report.verbs.seeds import SeedsReport
 
     files = seed_files(paths or [folder("seeds")])
-    report = JsonLines(sys.stdout) if as_json else SeedsReport(make_console(), "seed", "read", quiet=quiet)
-    try:
-        with report:
-            summary = select_seeds(files, pool, report.handle, out=out, seed=seed, jobs=jobs, unsafe=unsafe)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise BadOption("--out", f"{error.filename or out}: {error.strerror}") from None
-    if summary.interrupted:
-        complain("interrupted")
-        return INTERRUPTED
-    return CLEAN
+    summary = report(
+        lambda handler: select_seeds(files, pool, handler, out=out, seed=seed, jobs=jobs, unsafe=unsafe),
+        "seed",
+        "read",
+        out=out,
+        as_json=as_json,
+        quiet=quiet,
+    )
+    return code_of(interrupted=summary.interrupted, findings=False)
