@@ -101,7 +101,7 @@ def _import(
     quiet: bool,
 ) -> int:
     from eqfuzz.commands.seeds import import_seeds
-    from eqfuzz.imports.onnx_models import ImportOptions
+    from eqfuzz.imports.models import ImportOptions
 
     drawn, gradients, unsafe = flags
     options = ImportOptions(drawn=drawn, gradients=gradients, sizes=sizes, unsafe=unsafe)

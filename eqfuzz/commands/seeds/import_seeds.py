@@ -9,7 +9,7 @@ from pathlib import Path
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.seeds import ModelImported, SeedsStarted, SeedsSummary, SeedTakenUp
-from eqfuzz.imports.onnx_models import ImportOptions, NotImported, import_onnx, require_onnx
+from eqfuzz.imports.models import ImportOptions, NotImported, import_onnx, require_onnx
 from eqfuzz.imports.python_models import PythonReference, import_python
 
 

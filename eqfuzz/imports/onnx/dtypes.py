@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto, helper
 
-from eqfuzz.imports.onnx.values import Unsupported
+from eqfuzz.imports.text.literals import Unsupported
 
 _TORCH: dict[int, str] = {
     TensorProto.FLOAT: "float32",

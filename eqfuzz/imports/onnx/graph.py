@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -12,39 +11,21 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from eqfuzz.imports.onnx.dtypes import torch_name
+from eqfuzz.imports.onnx.function_texts import function_texts
 from eqfuzz.imports.onnx.model import opset_of
 from eqfuzz.imports.onnx.node import OnnxNode
-from eqfuzz.imports.onnx.program_text import ProgramText
+from eqfuzz.imports.onnx.onnx_text import OnnxText
 from eqfuzz.imports.onnx.registry import Result, translations
 from eqfuzz.imports.onnx.sizes import chosen_sizes, of_sizes
-from eqfuzz.imports.onnx.values import OnnxValue, Shape, Unsupported, constant_value
+from eqfuzz.imports.onnx.values import OnnxValue, Shape, constant_value
+from eqfuzz.imports.text.literals import Unsupported
+from eqfuzz.imports.text.seed_text import Input, TranslatedGraph
 
 MOST_FOLDED = 4096
 """Elements of a constant that is computed from constants while the model is read, at most."""
 
 _MADE_BY_SIZES = frozenset({"ConstantOfShape", "Range", "Expand", "Tile", "OneHot", "EyeLike", "Pad", "Resize"})
 """Operators whose result may be large although their inputs are small."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Input:
-    """An input of a model: the name in the text, the element type, and each size as a number or a symbol."""
-
-    name: str
-    dtype: str
-    sizes: tuple[int | str, ...]
-    classes: int | None
-    """For indices: how many rows the table has that they choose from."""
-
-
-@dataclasses.dataclass(frozen=True)
-class TranslatedGraph:
-    """The text of a graph's body, and what it needs."""
-
-    program: ProgramText
-    inputs: tuple[Input, ...]
-    results: tuple[str, ...]
-    operators: dict[str, int]
 
 
 class UnsupportedOperators(Unsupported):
@@ -72,7 +53,7 @@ class _GraphTranslator:
     def __init__(self, graph: onnx.GraphProto, opset: int) -> None:
         self._graph = graph
         self._opset = opset
-        self._program = ProgramText()
+        self._program = OnnxText()
         self._types = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
         self._uses = {name for node in graph.node for name in node.input} | {output.name for output in graph.output}
         self._values: dict[str, OnnxValue] = {}
@@ -92,7 +73,8 @@ class _GraphTranslator:
                 name = node.name or (node.output[0] if node.output else "")
                 raise Unsupported(f"unsupported {_full_name(node)} ({name!r}): {error}") from None
         results = tuple(self._program.tensor(self._read(output.name)) for output in self._graph.output)
-        return TranslatedGraph(self._program, tuple(inputs), results, counts)
+        functions = function_texts(self._program.functions)
+        return TranslatedGraph(self._program, tuple(inputs), results, counts, functions)
 
     def _input(self, info: onnx.ValueInfoProto) -> Input:
         if not info.type.HasField("tensor_type"):

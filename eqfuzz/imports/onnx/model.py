@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 from onnx import TensorProto, external_data_helper, inliner, shape_inference
 
 from eqfuzz.imports.onnx.registry import translations
-from eqfuzz.imports.onnx.values import Unsupported
+from eqfuzz.imports.text.literals import Unsupported
 
 OLDEST_OPSET = 7
 MOST_NODES = 20_000

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from eqfuzz.imports.onnx.values import OnnxValue, Unsupported, is_number, number_text, sequence, sizes_value
+from eqfuzz.imports.onnx.values import OnnxValue, is_number, sizes_value
+from eqfuzz.imports.text.literals import Unsupported, number_text, sequence
 
 if TYPE_CHECKING:
-    from eqfuzz.imports.onnx.program_text import ProgramText
+    from eqfuzz.imports.onnx.onnx_text import OnnxText
 
 _COMPOSITE = re.compile(r"[^\w.\[\]]")
 
@@ -40,7 +41,7 @@ class OnnxNode:
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
     output_dtypes: tuple[str, ...]
-    program: ProgramText
+    program: OnnxText
 
     def has(self, index: int) -> bool:
         """Whether the optional input is there."""

@@ -17,8 +17,8 @@ from eqfuzz.errors import error_line
 from eqfuzz.imports.messages import StoredWeight, TranslationAnswer, TranslationRequest
 from eqfuzz.imports.onnx import model as models
 from eqfuzz.imports.onnx.graph import translate
-from eqfuzz.imports.onnx.seed_text import SeedOptions, seed_text
-from eqfuzz.imports.onnx.values import Unsupported
+from eqfuzz.imports.text.literals import Unsupported
+from eqfuzz.imports.text.seed_text import SeedOptions, seed_text
 from eqfuzz.run.messages.codec import decoder_of, encode
 from eqfuzz.run.sandbox.init_process import SAVED, SAVED_BYTES
 

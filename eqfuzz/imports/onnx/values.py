@@ -13,10 +13,6 @@ MOST_ITEMS = 64
 """A constant vector of at most so many integers may stand in the text as sizes."""
 
 
-class Unsupported(Exception):
-    """A model cannot be written as a seed. ``str()`` names the operator and the reason."""
-
-
 @dataclasses.dataclass(frozen=True)
 class OnnxValue:
     """A value of the graph.
@@ -75,15 +71,3 @@ def constant_value(array: np.ndarray, dtype: str, hint: str) -> OnnxValue:
 def is_number(text: str) -> bool:
     """Whether an item is an integer literal."""
     return text.lstrip("-").isdigit()
-
-
-def sequence(items: tuple[str, ...] | list[str] | tuple[int, ...] | list[int]) -> str:
-    """A Python tuple of the items."""
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(map(str, items))})"
-
-
-def number_text(value: float | int | bool) -> str:
-    """A Python literal of the number; NaN and infinities as ``float("…")``."""
-    if isinstance(value, float) and not np.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from eqfuzz.imports.onnx.node import OnnxNode
-from eqfuzz.imports.onnx.values import Unsupported, number_text, sequence
+from eqfuzz.imports.text.literals import Unsupported, number_text, sequence
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 
 from eqfuzz.imports.onnx.graph import translate
 from eqfuzz.imports.onnx.model import prepared
-from eqfuzz.imports.onnx.seed_text import SeedOptions, TranslatedSeed, seed_text
+from eqfuzz.imports.text.seed_text import SeedOptions, TranslatedSeed, seed_text
 
 
 def translated(model: onnx.ModelProto, options: SeedOptions | None = None) -> TranslatedSeed:

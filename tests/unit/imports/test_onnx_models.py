@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from eqfuzz.imports.onnx_models import ImportOptions, NotImported, import_onnx
+from eqfuzz.imports.models import ImportOptions, NotImported, import_onnx
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded
 

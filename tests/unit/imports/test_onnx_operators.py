@@ -17,7 +17,7 @@ from onnx import numpy_helper
 from eqfuzz.imports.onnx.dtypes import torch_name
 from eqfuzz.imports.onnx.model import OLDEST_OPSET
 from eqfuzz.imports.onnx.registry import translations
-from eqfuzz.imports.onnx.values import Unsupported
+from eqfuzz.imports.text.literals import Unsupported
 from tests.unit.imports.running import array_of, module_of, require_close, results, translated
 
 pytestmark = pytest.mark.slow

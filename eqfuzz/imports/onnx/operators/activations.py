@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import number_text
+from eqfuzz.imports.text.literals import number_text
 
 _PLAIN = {
     "Relu": "F.relu",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
-from eqfuzz.imports.onnx.program_text import joined
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import sequence
 from eqfuzz.imports.onnx.windows import PoolingWindow, equal_or_all, window_of
+from eqfuzz.imports.text.literals import joined, sequence
 
 
 @operator("Conv")

@@ -8,7 +8,8 @@ from onnx import numpy_helper
 from eqfuzz.imports.onnx.dtypes import torch_name
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import Result, operator
-from eqfuzz.imports.onnx.values import Unsupported, constant_value, number_text
+from eqfuzz.imports.onnx.values import constant_value
+from eqfuzz.imports.text.literals import Unsupported, number_text
 
 
 @operator("Constant")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import Unsupported, is_number, sequence
+from eqfuzz.imports.onnx.values import is_number
+from eqfuzz.imports.text.literals import Unsupported, sequence
 
 _BEYOND = 2**31 - 1
 """Ends of slices from here on mean all the rest."""

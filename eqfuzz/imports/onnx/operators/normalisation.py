@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
-from eqfuzz.imports.onnx.program_text import joined
 from eqfuzz.imports.onnx.registry import Result, operator
-from eqfuzz.imports.onnx.values import Unsupported, number_text, sequence
+from eqfuzz.imports.text.literals import Unsupported, joined, number_text, sequence
 
 
 @operator("BatchNormalization")

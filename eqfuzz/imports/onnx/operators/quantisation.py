@@ -5,8 +5,8 @@ from __future__ import annotations
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.operators.convolution import convolution
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import Unsupported, sequence
 from eqfuzz.imports.onnx.windows import window_of
+from eqfuzz.imports.text.literals import Unsupported, sequence
 
 _LIMITS = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535)}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
-from eqfuzz.imports.onnx.program_text import joined
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import Unsupported, number_text
+from eqfuzz.imports.text.literals import Unsupported, joined, number_text
 
 _ACTIVATIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _FUNCTIONS = {"Sigmoid": "torch.sigmoid", "Tanh": "torch.tanh", "Relu": "F.relu", "Softsign": "F.softsign"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import Result, operator
-from eqfuzz.imports.onnx.values import Unsupported, sequence
+from eqfuzz.imports.text.literals import Unsupported, sequence
 
 _AXES_AS_INPUT = {"ReduceSum": 13}
 """The first opset in which the axes are an input; 18 for other reductions."""

@@ -8,7 +8,8 @@ from onnx.reference import ReferenceEvaluator
 
 from eqfuzz.imports.onnx.node import OnnxNode
 from eqfuzz.imports.onnx.registry import operator
-from eqfuzz.imports.onnx.values import Unsupported, is_number, sequence
+from eqfuzz.imports.onnx.values import is_number
+from eqfuzz.imports.text.literals import Unsupported, sequence
 
 _LINEAR = ("", "linear", "bilinear", "trilinear")
 """Names by the number of spatial dimensions."""

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from eqfuzz.imports.onnx.node import OnnxNode, sizes_of
-from eqfuzz.imports.onnx.program_text import joined
 from eqfuzz.imports.onnx.registry import Result, operator
-from eqfuzz.imports.onnx.values import Unsupported, number_text, sequence
+from eqfuzz.imports.text.literals import Unsupported, joined, number_text, sequence
 
 
 @operator("Shape")

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
-from pathlib import Path
 
 import numpy as np
 
-from eqfuzz.imports.onnx.graph import Input, TranslatedGraph
-from eqfuzz.imports.onnx.program_text import LITERAL_ELEMENTS, Constant
-from eqfuzz.imports.onnx.values import number_text, sequence
+from eqfuzz.imports.text.literals import number_text, sequence
+from eqfuzz.imports.text.program_text import LITERAL_ELEMENTS, Constant, ProgramText
 
-_FUNCTIONS = Path(__file__).with_name("seed_functions.py")
 _WIDTH = 120
 _DEFAULT_SIZES = (2, 6, 5, 7, 3, 4)
 """Values of the symbols that stand for sizes, in the order of their appearance."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """An input of a model: the name in the text, the element type, and each size as a number or a symbol."""
+
+    name: str
+    dtype: str
+    sizes: tuple[int | str, ...]
+    classes: int | None
+    """For indices: how many rows the table has that they choose from."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TranslatedGraph:
+    """The text of a graph's body, and what it needs. ``functions`` are the texts of those that it calls."""
+
+    program: ProgramText
+    inputs: tuple[Input, ...]
+    results: tuple[str, ...]
+    operators: dict[str, int]
+    functions: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,25 +72,12 @@ def seed_text(graph: TranslatedGraph, title: str, options: SeedOptions) -> Trans
         f"        return {', '.join(graph.results)}",
     ]
     hook = ["def inputs(rng):", *(f"    yield {text}" for text in _input_sets(graph.inputs, options))]
-    parts = [*_functions(graph), "\n".join(body), "\n".join(hook)]
+    parts = [*graph.functions, "\n".join(body), "\n".join(hook)]
     rest = "\n\n\n".join(parts) + "\n"
     if re.search(r"\bF\.", rest):
         lines.append("import torch.nn.functional as F")
     lines.append("from torch import nn")
     return TranslatedSeed("\n".join(lines) + "\n\n\n" + rest, tuple(stored))
-
-
-def _functions(graph: TranslatedGraph) -> list[str]:
-    source = _FUNCTIONS.read_text(encoding="utf-8")
-    texts = {node.name: ast.get_source_segment(source, node) or "" for node in ast_functions(source)}
-    return [text for name, text in texts.items() if name in graph.program.functions]
-
-
-def ast_functions(source: str) -> list[ast.FunctionDef]:
-    """The functions of a module, in their order."""
-    from eqfuzz.program.parsing import parse
-
-    return [node for node in parse(source).body if isinstance(node, ast.FunctionDef)]
 
 
 def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:

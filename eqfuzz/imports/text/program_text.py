@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
-
-from eqfuzz.imports.onnx.values import OnnxValue, Unsupported
 
 LITERAL_ELEMENTS = 16
 """Constants of at most so many elements are written into the text; larger ones are weights."""
@@ -20,21 +18,6 @@ _RESERVED = frozenset(
     | {*"float bool slice".split()}
 )
 _LONGEST_NAME = 48
-_NAMES = {
-    "BatchNormalization": "norm",
-    "LayerNormalization": "norm",
-    "GroupNormalization": "norm",
-    "InstanceNormalization": "norm",
-    "AveragePool": "pool",
-    "MaxPool": "pool",
-    "GlobalAveragePool": "pool",
-    "GlobalMaxPool": "pool",
-    "MatMul": "product",
-    "Gemm": "linear",
-    "LeakyRelu": "relu",
-    "QuantizeLinear": "quantized",
-    "DequantizeLinear": "dequantized",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,9 +30,10 @@ class Constant:
 
 
 class ProgramText:
-    """Collects the text of one program."""
+    """Collects the text of one program. ``names`` are those of variables by operator, where not the operator's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self._variable_names = names or {}
         self.statements: list[str] = []
         self.constants: dict[str, Constant] = {}
         self.functions: dict[str, None] = {}
@@ -57,17 +41,6 @@ class ProgramText:
         self._attributes: set[str] = {*keyword.kwlist, *_MODULE_ATTRIBUTES}
         self._numbers: dict[str, int] = {}
         self._by_array: dict[int, Constant] = {}
-
-    def tensor(self, value: OnnxValue) -> str:
-        """The text of the value as a tensor."""
-        if value.text:
-            return value.text
-        if value.constant is not None:
-            return self.constant(value.constant, value.dtype, value.hint)
-        if value.items is None:
-            raise Unsupported("a value that is no tensor")
-        items = f"[{', '.join(value.items)}]" if value.shape else value.items[0]
-        return f"torch.tensor({items})"
 
     def constant(self, array: np.ndarray, dtype: str, name: str) -> str:
         """The text of a constant tensor."""
@@ -101,7 +74,7 @@ class ProgramText:
         return names
 
     def _numbered(self, operator: str) -> str:
-        base = _NAMES.get(operator) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operator).lower()
+        base = self._variable_names.get(operator) or re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operator).lower()
         while True:
             number = self._numbers[base] = self._numbers.get(base, 0) + 1
             name = f"{base}{number}" if not base[-1].isdigit() else f"{base}_{number}"
@@ -124,11 +97,6 @@ def _unique(name: str, taken: set[str]) -> str:
         free = f"{name}_{number}"
     taken.add(free)
     return free
-
-
-def joined(texts: Sequence[str]) -> str:
-    """Arguments of a call, without those that are empty."""
-    return ", ".join(text for text in texts if text)
 
 
 _MODULE_ATTRIBUTES = frozenset(
