@@ -57,6 +57,9 @@ _CHANGES = {
 _FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
 """Labels of calls without a change that needs a guard."""
 
+_FAKE_CALL = re.compile(r"(RuntimeError when making fake tensor call: )\S+: (?=\w+: )")
+"""Dynamo puts the operator before the exception, and one defect meets every operator on the same kind of tensor."""
+
 
 def fingerprint(finding: Finding) -> str:
     """One line, equal for findings of the same defect; less exact for a finding that is not localised."""
@@ -64,7 +67,7 @@ def fingerprint(finding: Finding) -> str:
     if finding.verdict.oracle:
         difference = SEPARATOR.join((difference, f"oracle {finding.verdict.oracle}"))
     if finding.verdict.raises:
-        return SEPARATOR.join((difference, finding.verdict.exception))
+        return SEPARATOR.join((difference, _FAKE_CALL.sub(r"\1", finding.verdict.exception)))
     guarded = guarded_by(finding)
     if guarded:
         return SEPARATOR.join((difference, f"guard on {guarded}"))
@@ -77,7 +80,9 @@ def guarded_by(finding: Finding) -> str:
     """What a missing guard is on, in words; empty where no guard is missing."""
     if finding.unguarded or finding.stage != STAGES["eager"]:
         return finding.unguarded
-    return changed_by(finding.verdict)
+    changed = changed_by(finding.verdict)
+    of_strides = finding.verdict.kind is VerdictKind.WRONG_METADATA and changed == _CHANGES["^other strides"]
+    return "" if of_strides else changed  # strides are guarded: results are laid out otherwise where arguments are
 
 
 def changed_by(verdict: Verdict) -> str:

@@ -12,6 +12,8 @@ AMIN = Blame("inductor", "lowerings", 3, "amin_2")
 DYNAMO = Ablation("wrong-result", "inductor", {"eager": "wrong-result"})
 INDUCTOR = Ablation("wrong-result", "inductor", dict.fromkeys(("eager", "aot_eager", "aot_eager_decomp_partition"), ""))
 
+FAKE_CALL = "call 0: compiled raises TorchRuntimeError: RuntimeError when making fake tensor call: {}: TypeError: no type"
+
 
 def raising(message="call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid", frames=FRAMES):
     return finding_of(VerdictKind.COMPILER_CRASH, message=message, evidence=Evidence(frames=frames))
@@ -25,6 +27,7 @@ def guarded(label, **changed):
     ("one", "other"),
     [
         (raising(), raising("call 3 (new values): compiled raises RuntimeError: shape '[70]' is invalid")),
+        (raising(FAKE_CALL.format("relu")), raising(FAKE_CALL.format("add"))),
         (raising("no bounds for sqrt"), raising("no bounds for sqrt_1")),
         (raising("no bounds for sqrt_2"), raising("no bounds for sqrt_default_1")),
         (raising("buf12 has 0x7f00 in `a`"), raising("buf3 has 0xab… in `model.weight`")),
@@ -114,6 +117,12 @@ def test_fingerprint_of_every_kind_is_one_line(kind):
 )
 def test_missing_guard_is_named_by_the_label_of_the_call(label, what):
     assert changed_by(guarded(label).verdict) == what
+
+
+def test_other_strides_of_a_result_need_no_guard():
+    finding = guarded("other strides", kind=VerdictKind.WRONG_METADATA)
+    assert "guard" not in fingerprint(finding)
+    assert "guard on strides" in fingerprint(guarded("other strides"))
 
 
 def test_a_call_without_a_label_needs_no_guard():
