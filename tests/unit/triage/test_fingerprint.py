@@ -12,7 +12,7 @@ AMIN = Blame("inductor", "lowerings", 3, "amin_2")
 DYNAMO = Ablation("wrong-result", "inductor", {"eager": "wrong-result"})
 INDUCTOR = Ablation("wrong-result", "inductor", dict.fromkeys(("eager", "aot_eager", "aot_eager_decomp_partition"), ""))
 
-FAKE_CALL = "call 0: compiled raises TorchRuntimeError: RuntimeError when making fake tensor call: {}: TypeError: no type"
+FAKE_CALL = "call 0: compiled raises E: RuntimeError when making fake tensor call: {}: TypeError: no type"
 
 
 def raising(message="call 0: compiled raises RuntimeError: shape '[3, 4]' is invalid", frames=FRAMES):
