@@ -24,6 +24,7 @@ class TranslationRequest(Message):
         drawn: Whether large weights are drawn in the text.
         gradients: Whether weights are parameters.
         sizes: Values of symbolic sizes.
+        inputs: Expressions of input sets, for a module that is exported while it is read.
     """
 
     event: Literal["translate"] = "translate"
@@ -33,6 +34,7 @@ class TranslationRequest(Message):
     drawn: bool = False
     gradients: bool = False
     sizes: tuple[tuple[str, int], ...] = ()
+    inputs: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Import of ONNX models as seeds: the model is read in the sandbox, its answer is checked here."""
+"""Import of model files as seeds: a model is read in the sandbox, its answer is checked here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import eqfuzz
@@ -35,7 +36,14 @@ MOST_BYTES = 2 * GIB
 
 MEMORY_BYTES = 12 * GIB
 SECONDS = 300.0
-_MODULE = "eqfuzz.imports.onnx.translate"
+_READERS = {
+    ".onnx": "eqfuzz.imports.onnx.translate",
+    ".pt2": "eqfuzz.imports.exported.translate",
+    ".pt": "eqfuzz.imports.exported.translate",
+    ".pth": "eqfuzz.imports.exported.translate",
+}
+"""The module that reads a file, by the end of its name; any other file is read as ONNX."""
+
 _MOST_FILES = 1000
 
 
@@ -51,12 +59,14 @@ class NotImported(UsageError):
 class ImportOptions:
     """How seeds are written. ``drawn``: weights are drawn in the text; ``gradients``: they are parameters.
 
-    ``sizes`` are values of symbolic sizes by name. ``unsafe``: where there is no sandbox, models are read without.
+    ``sizes`` are values of symbolic sizes by name; ``inputs`` are expressions of input sets for modules that are still
+    to be exported. ``unsafe``: where there is no sandbox, models are read without.
     """
 
     drawn: bool = False
     gradients: bool = False
     sizes: tuple[tuple[str, int], ...] = ()
+    inputs: tuple[str, ...] = ()
     unsafe: bool = False
 
 
@@ -69,13 +79,18 @@ class ImportedSeed:
     operators: tuple[tuple[str, int], ...]
 
 
-def require_onnx() -> None:
-    """Raises UsageError where the package ``onnx`` is missing."""
-    if importlib.util.find_spec("onnx") is None:
+def require_readers(models: Iterable[Path]) -> None:
+    """Raises UsageError where one of the models is ONNX and the package ``onnx`` is missing."""
+    of_onnx = any(_reader(model) == _READERS[".onnx"] for model in models)
+    if of_onnx and importlib.util.find_spec("onnx") is None:
         raise UsageError("reading ONNX models needs the package onnx: pip install 'eqfuzz[onnx]'")
 
 
-def import_onnx(path: Path, out: Path, options: ImportOptions) -> ImportedSeed:
+def _reader(model: Path) -> str:
+    return _READERS.get(model.suffix.lower(), _READERS[".onnx"])
+
+
+def import_model(path: Path, out: Path, options: ImportOptions) -> ImportedSeed:
     """Write the model at ``path`` as ``out/NAME.py``, its weights as ``out/NAME.safetensors``.
 
     Raises NotImported, SandboxUnavailable where there is no sandbox, and OSError where ``out`` cannot be written.
@@ -127,8 +142,9 @@ def _answer(path: Path, external: tuple[tuple[str, str], ...], options: ImportOp
         drawn=options.drawn,
         gradients=options.gradients,
         sizes=options.sizes,
+        inputs=options.inputs,
     )
-    command = [sys.executable, "-m", _MODULE, encode(request).decode()]
+    command = [sys.executable, "-m", _reader(path), encode(request).decode()]
     variables = {"PYTHONPATH": str(Path(eqfuzz.__file__).parents[1])}
     if options.unsafe and sandbox_support().level is SandboxLevel.NONE:
         ended = _run_unsandboxed(command, variables)
@@ -174,10 +190,14 @@ def _write(path: Path, out: Path, answer: TranslationAnswer) -> ImportedSeed:
     """Check the answer as text of unknown origin, and write it. Raises NotImported."""
     name = re.sub(r"[^0-9A-Za-z_.-]+", "_", path.stem).strip("._-") or "model"
     seed, beside = out / f"{name}.py", out / f"{name}.safetensors"
-    details = {"model": path.name, "sha256": _digest(path), "opset": answer.opset}
+    details: dict[str, str | int | float | bool] = {"model": path.name, "sha256": _digest(path)}
+    if answer.opset:
+        details["opset"] = answer.opset
     if answer.producer:
         details["producer"] = answer.producer
-    provenance = Provenance("onnx", details, weights=beside.name if answer.weights else "")
+    provenance = Provenance(
+        "onnx" if answer.opset else "exported", details, weights=beside.name if answer.weights else ""
+    )
     try:
         violation = first_violation(answer.text)
     except (SyntaxError, ValueError) as error:

@@ -320,6 +320,7 @@ _OPERATORS = (
     PrivateName("torch.utils._pytree:tree_leaves", "finds tensors in nested containers"),
     PrivateName("torch.utils._pytree:tree_map", "finds tensors in nested containers"),
     PrivateName("torch.utils._pytree:tree_map_only", "finds tensors in nested containers"),
+    PrivateName("torch.utils._pytree:tree_unflatten", "calls exported programs with nested arguments"),
 )
 
 _TENSORS = (

@@ -3,9 +3,9 @@
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_map_only, tree_unflatten
 
-__all__ = ["tensors_in", "tree_flatten", "tree_leaves", "tree_map", "tree_map_only"]
+__all__ = ["tensors_in", "tree_flatten", "tree_leaves", "tree_map", "tree_map_only", "tree_unflatten"]
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:

@@ -9,7 +9,11 @@ import typer
 
 ModelPaths = Annotated[
     list[Path],
-    typer.Argument(metavar="MODELS", help="ONNX files, folders of ONNX files, or one class: package.module:Class."),
+    typer.Argument(
+        metavar="MODELS",
+        help="ONNX files, .pt2 archives of torch.export, modules of torch.save, folders of these, or one class: "
+        "package.module:Class.",
+    ),
 ]
 Construct = Annotated[
     str,
@@ -22,7 +26,7 @@ InputSets = Annotated[
     typer.Option(
         "--inputs",
         metavar="EXPR",
-        help="An input set of a class, such as 'rng.normal(2, 3, 32, 32)'; repeatable.",
+        help="An input set of a class or a .pt file, such as 'rng.normal(2, 3, 32, 32)'; repeatable.",
     ),
 ]
 SeedFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the seeds.")]

@@ -14,9 +14,11 @@ from eqfuzz.cli.options.values import BadOption, split_names
 from eqfuzz.cli.seeds.reporting import exit_code_of, report
 
 if TYPE_CHECKING:
+    from eqfuzz.imports.models import ImportOptions
     from eqfuzz.imports.python_models import PythonReference
 
 SEEDS = Path("eqfuzz-out/seeds")
+SAVED_MODULES = (".pt", ".pth")
 
 
 def import_models(
@@ -31,9 +33,9 @@ def import_models(
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
-    """Import models as seeds: ONNX files, or a Python class.
+    """Import models as seeds: ONNX files, programs of torch.export, or a Python class.
 
-    Each ONNX model becomes a file of readable PyTorch, with large weights beside it; it is read in the sandbox. Of a class,
+    Each file becomes one of readable PyTorch, with large weights beside it; it is read in the sandbox. Of a class,
     the definitions that it needs of its project are gathered in one file; nothing is run.
 
     Exit codes: 0 all imported, 2 usage or a model that cannot be imported, 3 internal error, 130 interrupted.
@@ -43,9 +45,19 @@ def import_models(
     if reference is not None:
         as_json = format is OutputFormat.JSON
         raise typer.Exit(_import_class(reference, construct, inputs or [], out, as_json, quiet))
+    if construct:
+        raise BadOption("--construct", "is for a class: package.module:Class")
+    if inputs and not any(path.suffix in SAVED_MODULES for path in models):
+        raise BadOption("--inputs", "is for a class, package.module:Class, or a module of torch.save, NAME.pt")
+
+    def options() -> ImportOptions:
+        from eqfuzz.imports.models import ImportOptions
+
+        return ImportOptions(drawn, gradients, sizes, tuple(inputs or ()), unsafe)
+
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: _import(models, out, (drawn, gradients, unsafe), sizes, format is OutputFormat.JSON, quiet),
+            lambda: _import(models, out, options(), format is OutputFormat.JSON, quiet),
             stopped=f"seeds so far are in {out}",
         )
     )
@@ -65,8 +77,6 @@ def _class_of(models: list[Path], construct: str, inputs: list[str]) -> PythonRe
     references = [PythonReference.of(str(path)) for path in models if not path.exists()]
     named = [reference for reference in references if reference is not None]
     if not named:
-        if construct or inputs:
-            raise BadOption("--construct" if construct else "--inputs", "is for a class: package.module:Class")
         return None
     if len(models) > 1:
         raise BadOption("MODELS", f"import {named[0]} alone: its inputs are its own")
@@ -92,19 +102,9 @@ def _import_class(
     )
 
 
-def _import(
-    models: list[Path],
-    out: Path,
-    flags: tuple[bool, bool, bool],
-    sizes: tuple[tuple[str, int], ...],
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def _import(models: list[Path], out: Path, options: ImportOptions, as_json: bool, quiet: bool) -> int:
     from eqfuzz.commands.seeds import import_seeds
-    from eqfuzz.imports.models import ImportOptions
 
-    drawn, gradients, unsafe = flags
-    options = ImportOptions(drawn=drawn, gradients=gradients, sizes=sizes, unsafe=unsafe)
     files = import_seeds.model_files(models)
     return exit_code_of(
         report(

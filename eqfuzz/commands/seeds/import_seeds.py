@@ -9,20 +9,20 @@ from pathlib import Path
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.seeds import ModelImported, SeedsStarted, SeedsSummary, SeedTakenUp
-from eqfuzz.imports.models import ImportOptions, NotImported, import_onnx, require_onnx
+from eqfuzz.imports.models import ImportOptions, NotImported, import_model, require_readers
 from eqfuzz.imports.python_models import PythonReference, import_python
 
 
 def model_files(paths: Sequence[Path]) -> list[Path]:
-    """Files, and all ONNX files below folders, each once. Raises UsageError."""
+    """Files, and all ONNX files and archives of torch.export below folders, each once. Raises UsageError."""
     files: list[Path] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(path.rglob("*.onnx"))
+        inside = sorted(file for file in path.rglob("*") if file.suffix in (".onnx", ".pt2"))
         if not inside:
-            raise UsageError(f"{path}: no .onnx files in this folder")
+            raise UsageError(f"{path}: no .onnx or .pt2 files in this folder")
         files += inside
     return list(dict.fromkeys(files))
 
@@ -33,7 +33,7 @@ def import_models(models: Sequence[Path], out: Path, handler: Handler, options: 
     Ctrl-C ends it early. Raises UsageError where the package onnx is missing or two models have one name, and
     SandboxUnavailable.
     """
-    require_onnx()
+    require_readers(models)
     began = time.monotonic()
     _require_names(models)
     failed: list[str] = []
@@ -82,7 +82,7 @@ def _require_names(models: Sequence[Path]) -> None:
 
 def _imported(index: int, path: Path, out: Path, options: ImportOptions) -> ModelImported:
     try:
-        seed = import_onnx(path, out, options)
+        seed = import_model(path, out, options)
     except NotImported as error:
         return ModelImported(index=index, path=str(path), problem=error.reason)
     weights = str(seed.weights or "")

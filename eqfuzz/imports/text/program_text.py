@@ -28,6 +28,13 @@ class Constant:
     array: np.ndarray
     dtype: str
 
+    @property
+    def content(self) -> bytes:
+        """Its bytes; an array of float32 that stands for bfloat16 is shortened, which loses nothing."""
+        if self.dtype == "bfloat16" and self.array.dtype == np.float32:
+            return (self.array.view(np.uint32) >> 16).astype(np.uint16).tobytes()
+        return self.array.tobytes()
+
 
 class ProgramText:
     """Collects the text of one program. ``names`` are those of variables by operator, where not the operator's own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -28,13 +29,17 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class TranslatedGraph:
-    """The text of a graph's body, and what it needs. ``functions`` are the texts of those that it calls."""
+    """The text of a graph's body, and what it needs. ``functions`` are the texts of those that it calls.
+
+    ``size_sets``: sizes by their text for each set of inputs; None: they are chosen here.
+    """
 
     program: ProgramText
     inputs: tuple[Input, ...]
     results: tuple[str, ...]
     operators: dict[str, int]
     functions: tuple[str, ...] = ()
+    size_sets: tuple[Mapping[str, int], ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +76,7 @@ def seed_text(graph: TranslatedGraph, title: str, options: SeedOptions) -> Trans
         *(f"        {statement}" for statement in graph.program.statements),
         f"        return {', '.join(graph.results)}",
     ]
-    hook = ["def inputs(rng):", *(f"    yield {text}" for text in _input_sets(graph.inputs, options))]
+    hook = ["def inputs(rng):", *(f"    yield {text}" for text in _input_sets(graph, options))]
     parts = [*graph.functions, "\n".join(body), "\n".join(hook)]
     rest = "\n\n\n".join(parts) + "\n"
     if re.search(r"\bF\.", rest):
@@ -134,8 +139,11 @@ def _short(value: float) -> str:
     return number_text(float(f"{value:.3g}"))
 
 
-def _input_sets(inputs: tuple[Input, ...], options: SeedOptions) -> list[str]:
+def _input_sets(graph: TranslatedGraph, options: SeedOptions) -> list[str]:
     """One set, and a second one of other sizes where some are symbols."""
+    if graph.size_sets is not None:
+        return [_input_set(graph.inputs, sizes) for sizes in graph.size_sets]
+    inputs = graph.inputs
     symbols = list(dict.fromkeys(size for one in inputs for size in one.sizes if isinstance(size, str)))
     chosen = dict(options.sizes)
     defaults = {symbol: _DEFAULT_SIZES[number % len(_DEFAULT_SIZES)] for number, symbol in enumerate(symbols)}
@@ -147,7 +155,7 @@ def _input_sets(inputs: tuple[Input, ...], options: SeedOptions) -> list[str]:
     return [_input_set(inputs, sizes) for sizes in unique]
 
 
-def _input_set(inputs: tuple[Input, ...], sizes: dict[str, int]) -> str:
+def _input_set(inputs: tuple[Input, ...], sizes: Mapping[str, int]) -> str:
     texts = [_drawn_input(one, [str(sizes[s]) if isinstance(s, str) else str(s) for s in one.sizes]) for one in inputs]
     if not texts:
         return "()"

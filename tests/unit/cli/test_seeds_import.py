@@ -45,7 +45,10 @@ def test_events_name_the_modules() -> None:
         (["gates:Gate"], "--inputs: gates:Gate needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'"),
         (["gates:Gat", "--inputs", "1"], "defines no 'Gat', did you mean 'Gate'?"),
         (["gates:Gate", "other.onnx", "--inputs", "1"], "MODELS: import gates:Gate alone: its inputs are its own"),
-        (["other.onnx", "--inputs", "1"], "--inputs: is for a class: package.module:Class"),
+        (
+            ["other.onnx", "--inputs", "1"],
+            "--inputs: is for a class, package.module:Class, or a module",
+        ),
         (["other.onnx", "--construct", "A()"], "--construct: is for a class: package.module:Class"),
     ],
 )

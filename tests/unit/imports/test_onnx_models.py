@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from eqfuzz.imports.models import ImportOptions, NotImported, import_onnx
+from eqfuzz.imports.models import ImportOptions, NotImported, import_model
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded
 
@@ -39,7 +39,7 @@ def _saved(folder: Path, model: onnx.ModelProto, name: str = "product.onnx") -> 
 
 def _problem(path: Path, folder: Path) -> str:
     with pytest.raises(NotImported) as raised:
-        import_onnx(path, folder / "seeds", ImportOptions())
+        import_model(path, folder / "seeds", ImportOptions())
     text = str(raised.value)
     assert "\n" not in text
     assert text.startswith(f"{path}: ")
@@ -48,7 +48,7 @@ def _problem(path: Path, folder: Path) -> str:
 
 
 def test_model_becomes_a_seed_with_weights_beside_it(tmp_path: Path) -> None:
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
     assert seed.path == tmp_path / "seeds" / "product.py"
     assert seed.weights == tmp_path / "seeds" / "product.safetensors"
     loaded = Loaded(read_program(seed.path))
@@ -61,32 +61,32 @@ def test_model_becomes_a_seed_with_weights_beside_it(tmp_path: Path) -> None:
 
 def test_weights_can_be_read_by_safetensors(tmp_path: Path) -> None:
     reader = pytest.importorskip("safetensors.torch", reason="the package safetensors is missing")
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
     (weight,) = reader.load_file(seed.weights).values()
     np.testing.assert_array_equal(weight.numpy(), np.arange(30, dtype=np.float32).reshape(6, 5) / np.float32(7))
 
 
 def test_drawn_weights_need_no_file(tmp_path: Path) -> None:
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(drawn=True))
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(drawn=True))
     assert seed.weights is None
     assert "torch.rand(6, 5) * 4.14" in seed.path.read_text()
 
 
 def test_gradients_make_weights_parameters(tmp_path: Path) -> None:
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(gradients=True))
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(gradients=True))
     assert [name for name, _ in Loaded(read_program(seed.path)).instance().named_parameters()] == ["layer_weight"]
 
 
 def test_size_of_a_symbol_is_fixed(tmp_path: Path) -> None:
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(sizes=(("batch", 9),)))
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions(sizes=(("batch", 9),)))
     (call,) = Loaded(read_program(seed.path)).calls(0)
     assert call.args[0].shape == (9, 6)
 
 
 def test_same_model_gives_same_bytes(tmp_path: Path) -> None:
     path = _saved(tmp_path, _model())
-    first = import_onnx(path, tmp_path / "one", ImportOptions())
-    second = import_onnx(path, tmp_path / "two", ImportOptions())
+    first = import_model(path, tmp_path / "one", ImportOptions())
+    second = import_model(path, tmp_path / "two", ImportOptions())
     assert first.path.read_bytes() == second.path.read_bytes()
     assert first.weights is not None
     assert second.weights is not None
@@ -149,7 +149,7 @@ def _with_external(folder: Path, location: str, length: int = 120) -> Path:
 def test_external_data_in_the_folder_is_read(tmp_path: Path) -> None:
     path = _with_external(tmp_path / "model", "weights.bin")
     (tmp_path / "model" / "weights.bin").write_bytes(np.arange(30, dtype=np.float32).tobytes())
-    seed = import_onnx(path, tmp_path / "seeds", ImportOptions())
+    seed = import_model(path, tmp_path / "seeds", ImportOptions())
     assert Loaded(read_program(seed.path)).instance().state_dict()["layer_weight"].flatten().tolist() == [*range(30)]
 
 
@@ -182,14 +182,14 @@ def test_constant_that_would_fill_the_memory_stays_code(tmp_path: Path) -> None:
         [sizes],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    seed = import_onnx(_saved(tmp_path, model, "bomb.onnx"), tmp_path / "seeds", ImportOptions())
+    seed = import_model(_saved(tmp_path, model, "bomb.onnx"), tmp_path / "seeds", ImportOptions())
     assert "torch.full((1048576, 1048576), 0.0, dtype=torch.float32)" in seed.path.read_text()
 
 
 def test_seed_without_its_weights_is_invalid(tmp_path: Path) -> None:
     from eqfuzz.program.program import InvalidSeed
 
-    seed = import_onnx(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
+    seed = import_model(_saved(tmp_path, _model()), tmp_path / "seeds", ImportOptions())
     assert seed.weights is not None
     seed.weights.unlink()
     with pytest.raises(InvalidSeed, match=r"its weights are missing: put product\.safetensors beside it"):

@@ -1,0 +1,1 @@
+"""Translation of programs of ``torch.export``, in the sandbox: archives, and modules that torch saved."""
