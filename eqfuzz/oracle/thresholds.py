@@ -68,7 +68,8 @@ class Thresholds:
     numpy_bound: float = _threshold(
         1e3,
         "T",
-        "an array farther from its reference was written to by numpy, which no shadow follows: it has no reference",
+        "an array farther from its reference was written to by numpy, which no shadow follows: it has no reference; "
+        "a result of numpy farther from Dynamo's translation is another number, not a rounded one",
         "far beyond rounding",
     )
     bound_factor: float = _threshold(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 from eqfuzz.oracle.observe.leaf_values import as_tensor, distance_between, identical
 from eqfuzz.oracle.observe.observation import VALUES, CallObservation
 from eqfuzz.oracle.observe.observer import Keep, Scope, execute, observe
-from eqfuzz.oracle.reference.reference import LeafReference
+from eqfuzz.oracle.reference.reference import LeafReference, classes
 from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.dynamo import capturing_all, forget_compiled_code
@@ -28,8 +29,9 @@ def captured_calls(
 ) -> list[CallObservation] | None:
     """The program's calls with every leaf passed through ``keep``; captured graphs run in the context ``inside(args)``.
 
-    ``declare_exact`` gets the tensors passed to the program. None where Dynamo does not capture the program, or where
-    eager differs from the captured graphs by more than rounding: then Dynamo's translation of numpy is not equivalent.
+    ``declare_exact`` gets the tensors passed to the program. Where eager's elements are far from the captured ones,
+    Dynamo translates numpy wrongly, and they are the reference. None where Dynamo does not capture the program, and
+    where eager differs by more than rounding and less than that.
     """
 
     def backend(graph: Callable[..., Any], _: Any) -> Callable[..., Any]:
@@ -72,8 +74,11 @@ def captured_calls(
             leaves, values = getattr(captured_call, group), getattr(eager_call, group)
             if [path for path, _ in leaves] != [path for path, _ in values]:
                 return None
-            if not all(_explains(leaf, value) for (_, leaf), (_, value) in zip(leaves, values, strict=True)):
-                return None
+            for index, ((path, leaf), (_, value)) in enumerate(zip(leaves, values, strict=True)):
+                explained = leaf if _explains(leaf, value) else _corrected(leaf, value)
+                if explained is None:
+                    return None
+                leaves[index] = (path, explained)
     return captured.calls
 
 
@@ -86,6 +91,38 @@ def _explains(leaf: LeafReference, value: Any) -> bool:
     real, target = as_tensor(value), as_tensor(leaf.value)
     if real is None or target is None or real.shape != target.shape:
         return False
+    return bool(_are_explained(leaf, real, target).all())
+
+
+def _are_explained(leaf: LeafReference, real: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    assert leaf.bound is not None
+    assert leaf.unstable is not None
     near = distance_between(real, target) <= THRESHOLDS.bound_factor * leaf.bound
     same_class = real.isfinite() == target.isfinite() if real.is_floating_point() else near
-    return bool((near | leaf.unstable | (same_class & ~real.isfinite())).all())
+    return near | leaf.unstable | (same_class & ~real.isfinite())
+
+
+def _corrected(leaf: LeafReference, value: Any) -> LeafReference | None:
+    """The reference with eager's elements where these are far from it; None where some are neither near nor far."""
+    real, target = as_tensor(value), as_tensor(leaf.value)
+    if leaf.unknown or real is None or target is None or real.shape != target.shape:
+        return None
+    if not real.is_floating_point() or not target.is_floating_point():
+        return None
+    if leaf.bound is None:
+        explained, bound = real.to(target.dtype) == target, torch.zeros(target.shape, dtype=torch.float64)
+    else:
+        explained, bound = _are_explained(leaf, real, target), leaf.bound
+    distance = distance_between(real, target)
+    size = torch.maximum(real.abs(), target.abs()).to(torch.float64)
+    apart = (distance > THRESHOLDS.numpy_bound * bound) & (distance > THRESHOLDS.unstable_relative * size)
+    far = ~explained & (apart | (classes(real) != classes(target)))
+    if not bool((far | explained).all()):
+        return None
+    observed = leaf.observed_classes
+    return dataclasses.replace(
+        leaf,
+        value=torch.where(far, real.to(target.dtype), target),
+        observed_classes=None if observed is None else torch.where(far, 1 << classes(real).to(torch.int64), observed),
+        jumped=None if leaf.jumped is None else leaf.jumped & ~far,
+    )

@@ -96,7 +96,27 @@ def test_tensors_computed_outside_of_graphs_have_no_reference():
     assert measured.unknown or all(leaf.unknown for _, leaf in measured.calls[0].outputs)
 
 
-def test_wrong_translation_of_numpy_has_no_reference(monkeypatch):
+def test_wrong_translation_of_numpy_is_a_wrong_result(monkeypatch):
+    eager = observe(lambda: through_numpy, [Call((X,), {})])
     read = get_np_to_tnp_map()
     monkeypatch.setitem(read, np.tanh, read[np.sinh])
+    measured = measure(through_numpy)
+    torch.testing.assert_close(measured.calls[0].outputs[0][1].value, through_numpy(X)[0].double())
+    torch._dynamo.reset()
+    compiled = observe(lambda: torch.compile(through_numpy, backend="eager"), [Call((X,), {})])
+    assert judge_compiled(eager, compiled, measured).kind is VerdictKind.WRONG_RESULT
+
+
+def test_slightly_other_translation_of_numpy_has_no_reference(monkeypatch):
+    read = get_np_to_tnp_map()
+    tanh = read[np.tanh]
+    monkeypatch.setitem(read, np.tanh, lambda x: tanh(x) * 1.0001)
     assert measure(through_numpy).unknown
+
+
+def test_wrong_translation_of_exact_values_is_a_wrong_result():
+    def program(x):
+        return torch.from_numpy(np.fix(x.numpy())) * 2
+
+    measured = reference(lambda: program, [Call((torch.tensor([-4.2, 1.5]),), {})])
+    assert measured.calls[0].outputs[0][1].value.tolist() == [-8.0, 2.0]
