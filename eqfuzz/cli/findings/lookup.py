@@ -29,8 +29,21 @@ def interpreter_of(python: str) -> tuple[str, Release]:
         raise BadOption("--python", str(error)) from None
 
 
+def require_one_run(out: Path) -> None:
+    """Raises UsageError where ``out`` is no run and holds the runs of several, as the folder of campaigns does."""
+    if (out / "findings").is_dir():
+        return
+    inside = sorted(path.parent.name for path in out.glob("*/findings") if path.is_dir())
+    if inside:
+        more = ", …" if len(inside) > 5 else ""
+        raise BadOption(
+            "--out", f"{out} is no run but holds {', '.join(inside[:5])}{more}: write --out {out / inside[0]}"
+        )
+
+
 def folder_of(id: str, out: Path) -> Path:
     """The folder of the one finding whose id begins with ``id``. Raises UsageError with suggestions."""
+    require_one_run(out)
     findings = out / "findings"
     names = sorted(f.name for f in findings.glob("*") if (f / "repro.py").is_file() and not f.name.startswith("."))
     matches = [id] if id in names else [name for name in names if name.startswith(id)]
@@ -56,6 +69,7 @@ def finding_in(folder: Path) -> Finding:
 
 def all_findings(out: Path) -> list[Finding]:
     """Every finding of the run folder ``out``, by id. Raises UsageError."""
+    require_one_run(out)
     folders = sorted(f for f in (out / "findings").glob("*") if (f / "finding.json").is_file())
     return [finding_in(folder) for folder in folders if not folder.name.startswith(".")]
 

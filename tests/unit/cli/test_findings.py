@@ -90,6 +90,15 @@ def test_no_such_run_is_one_line_and_exit_2(tmp_path):
     assert "no such folder" in result.stderr
 
 
+@pytest.mark.parametrize("verb", [["findings"], ["show", "abc"]])
+def test_folder_of_several_runs_is_one_line_and_exit_2(tmp_path, verb):
+    for name in ("first", "second"):
+        (tmp_path / name / "findings").mkdir(parents=True)
+    result = call(*verb, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert f"--out: {tmp_path} is no run but holds first, second: write --out {tmp_path / 'first'}" in result.stderr
+
+
 def test_wrong_values_are_listed_before_wrong_metadata(out):
     strides = [
         finding_of(VerdictKind.WRONG_METADATA, fingerprint="metadata · Dynamo", device=f"d{n}") for n in range(3)
