@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
 
 from eqfuzz.atomic_file import new_folder, write_atomically
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.weights_beside import copy_weights
+from eqfuzz.triage.reproducer.weights_beside import copy_weights, with_weights_in
 
 _RECORDS = ("derivation", "verdict", "environment")
 _TEXTS = ("repro.py", "original.py", "variant.py", *(f"{name}.json" for name in _RECORDS))
@@ -56,8 +57,10 @@ def update_finding(folder: Path, finding: Finding) -> None:
 
 
 def read_finding(folder: Path) -> Finding:
-    """The finding in ``folder``. Raises OSError or ValueError when it is not one."""
-    return Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
+    """The finding in ``folder``, with the weights there. Raises OSError or ValueError when it is not one."""
+    finding = Finding.from_json(json.loads((folder / "finding.json").read_text(encoding="utf-8")))
+    original, transformed = (with_weights_in(folder, one) for one in (finding.original, finding.transformed))
+    return dataclasses.replace(finding, original=original, transformed=transformed)
 
 
 def is_untrusted(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def copy_weights(program: Program, folder: Path) -> None:
         copy = folder / Path(program.weights).name
         if not (copy.exists() and copy.samefile(program.weights)):
             shutil.copyfile(program.weights, copy)
+
+
+def with_weights_in(folder: Path, program: Program) -> Program:
+    """``program`` with the weights that ``copy_weights`` put into ``folder``, wherever the folder lies now."""
+    copy = folder / Path(program.weights).name
+    return dataclasses.replace(program, weights=str(copy.resolve())) if program.weights and copy.exists() else program
 
 
 def weights_text(program: Program) -> str:
