@@ -146,7 +146,7 @@ class _GraphTranslator:
         for name, text in zip(proto.output, texts, strict=False):
             if name:
                 dtype, shape = self._type_of(name)
-                self._values[name] = OnnxValue(text, dtype, shape)
+                self._values[name] = OnnxValue(text, dtype, _expanded_shape(node) or shape)
 
     def _folded(self, proto: onnx.NodeProto, node: OnnxNode) -> OnnxValue | None:
         """The constant that a node with constant inputs gives, where it is small and of integers or bools."""
@@ -161,6 +161,16 @@ class _GraphTranslator:
         }
         result = _evaluated(proto, constants, self._opset)
         return None if result is None else constant_value(result, dtype, proto.output[0])
+
+
+def _expanded_shape(node: OnnxNode) -> Shape | None:
+    """The shape of an ``Expand`` to sizes that are folded, which ONNX's own inference does not see; else None."""
+    if node.operator != "Expand" or node.inputs[0] is None or node.inputs[1] is None:
+        return None
+    shape, sizes = node.inputs[0].shape, node.inputs[1].constant
+    if shape is None or None in shape or sizes is None:
+        return None
+    return tuple(np.broadcast_shapes([size for size in shape if size is not None], sizes.tolist()))
 
 
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})

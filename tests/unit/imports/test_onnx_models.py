@@ -194,3 +194,32 @@ def test_seed_without_its_weights_is_invalid(tmp_path: Path) -> None:
     seed.weights.unlink()
     with pytest.raises(InvalidSeed, match=r"its weights are missing: put product\.safetensors beside it"):
         read_program(seed.path)
+
+
+def test_shape_of_an_expansion_to_computed_sizes_is_known(tmp_path: Path) -> None:
+    """NNSmith's models compute the sizes by nodes, which ONNX's shape inference does not follow."""
+
+    def constant(name: str, values: list[int]) -> onnx.TensorProto:
+        return numpy_helper.from_array(np.array(values, np.int64), name)
+
+    nodes = [
+        helper.make_node("Equal", ["ones", "flags"], ["is_kept"]),
+        helper.make_node("Where", ["is_kept", "ones", "wanted"], ["sizes"]),
+        helper.make_node("Expand", ["x", "sizes"], ["large"]),
+        helper.make_node("Resize", ["large", "", "", "target"], ["y"], mode="linear"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "expansion",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [26])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b", "c", "d"])],
+        [
+            constant("ones", [1, 1, 1, 1]),
+            constant("flags", [-1, -1, -1, -1]),
+            constant("wanted", [2, 1, 1, 26]),
+            constant("target", [2, 1, 4, 4]),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    seed = import_model(_saved(tmp_path, model, "expansion.onnx"), tmp_path / "seeds", ImportOptions())
+    assert "F.interpolate(expand1, size=(4, 4)" in seed.path.read_text(encoding="utf-8")
