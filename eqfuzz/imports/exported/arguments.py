@@ -13,29 +13,29 @@ from eqfuzz.imports.text.literals import Unsupported, number_text, sequence
 
 
 @dataclasses.dataclass(frozen=True)
-class Argument:
+class GraphArgument:
     """What a node computes or a call takes: its text, its value, and the items of a list."""
 
     text: str
     value: Any
-    items: tuple[Argument, ...] = ()
+    items: tuple[GraphArgument, ...] = ()
 
 
-def argument(value: Any, nodes: Mapping[Node, Argument]) -> Argument:
+def argument(value: Any, nodes: Mapping[Node, GraphArgument]) -> GraphArgument:
     """The argument that a graph holds as ``value``. Raises Unsupported."""
     if isinstance(value, Node):
         return nodes[value]
     if isinstance(value, list | tuple):
         return list_of([argument(item, nodes) for item in value])
-    return Argument(_literal(value), value)
+    return GraphArgument(_literal(value), value)
 
 
-def list_of(items: list[Argument]) -> Argument:
+def list_of(items: list[GraphArgument]) -> GraphArgument:
     """A list of the items; sizes are written as a tuple."""
     texts = [item.text for item in items]
     tensors = any(isinstance(item.value, torch.Tensor) for item in items)
     text = f"[{', '.join(texts)}]" if tensors or not items else sequence(texts)
-    return Argument(text, [item.value for item in items], tuple(items))
+    return GraphArgument(text, [item.value for item in items], tuple(items))
 
 
 def _literal(value: Any) -> str:

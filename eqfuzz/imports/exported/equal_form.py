@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from eqfuzz.imports.exported.arguments import Argument
+from eqfuzz.imports.exported.arguments import GraphArgument
 from eqfuzz.imports.exported.forms import forms
 from eqfuzz.imports.exported.values import copied, same
 from eqfuzz.torch_internals.operators import OpOverload
@@ -18,7 +18,9 @@ SEED = 20250101
 """Of random operators, before each run of one."""
 
 
-def run_and_write(target: OpOverload, arguments: Sequence[Argument], options: Mapping[str, Argument]) -> Argument:
+def run_and_write(
+    target: OpOverload, arguments: Sequence[GraphArgument], options: Mapping[str, GraphArgument]
+) -> GraphArgument:
     """Run an operator, which may write to its arguments: its result, and the first text that does the same.
 
     Raises what the operator raises.
@@ -30,11 +32,11 @@ def run_and_write(target: OpOverload, arguments: Sequence[Argument], options: Ma
     after = [one.value for one in every]
     texts = [*dict.fromkeys(forms(target, arguments, options))]
     text = next((text for text in texts[:-1] if _does_the_same(text, every, before, after, result)), texts[-1])
-    return Argument(text, result)
+    return GraphArgument(text, result)
 
 
 def _does_the_same(
-    text: str, arguments: Sequence[Argument], before: Sequence[Any], after: Sequence[Any], result: Any
+    text: str, arguments: Sequence[GraphArgument], before: Sequence[Any], after: Sequence[Any], result: Any
 ) -> bool:
     values = copied(before)
     torch.manual_seed(SEED)
@@ -45,7 +47,7 @@ def _does_the_same(
     return same(computed, result) and same(values, after)
 
 
-def _names(arguments: Sequence[Argument], values: Sequence[Any]) -> dict[str, Any]:
+def _names(arguments: Sequence[GraphArgument], values: Sequence[Any]) -> dict[str, Any]:
     """The names that texts of the arguments use, for other values of theirs."""
     names: dict[str, Any] = {"torch": torch, "F": F, "self": _Attributes()}
     for one, value in zip(arguments, values, strict=True):
@@ -53,7 +55,7 @@ def _names(arguments: Sequence[Argument], values: Sequence[Any]) -> dict[str, An
     return names
 
 
-def _bind(names: dict[str, Any], one: Argument, value: Any) -> None:
+def _bind(names: dict[str, Any], one: GraphArgument, value: Any) -> None:
     for item, inner in zip(one.items, value if one.items else (), strict=True):
         _bind(names, item, inner)
     if one.text.startswith("self."):

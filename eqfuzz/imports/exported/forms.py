@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eqfuzz.imports.exported.arguments import Argument
+from eqfuzz.imports.exported.arguments import GraphArgument
 from eqfuzz.torch_internals.operators import OpOverload, schema_of
 
 _INFIX = {
@@ -65,7 +65,9 @@ def base_name(target: OpOverload) -> str:
     return name.rpartition("::")[2]
 
 
-def forms(target: OpOverload, arguments: Sequence[Argument], options: Mapping[str, Argument]) -> Iterator[str]:
+def forms(
+    target: OpOverload, arguments: Sequence[GraphArgument], options: Mapping[str, GraphArgument]
+) -> Iterator[str]:
     """Expressions for ``target(*arguments, **options)``, of which only the last is sure to mean that."""
     base = base_name(target)
     texts = [one.text for one in arguments]
@@ -104,7 +106,7 @@ def forms(target: OpOverload, arguments: Sequence[Argument], options: Mapping[st
     yield f"torch.ops.{target}({', '.join((*texts, *(f'{key}={one.text}' for key, one in options.items())))})"
 
 
-def _slice(arguments: Sequence[Argument]) -> str:
+def _slice(arguments: Sequence[GraphArgument]) -> str:
     """The index of ``aten.slice``: tensor, dimension, first, end, step."""
     dim = arguments[1].value
     bounds = ["" if one.value in (None, 0, _NO_END) else one.text for one in arguments[2:4]]
@@ -113,7 +115,7 @@ def _slice(arguments: Sequence[Argument]) -> str:
     return ", ".join([*[":"] * dim, text] if dim >= 0 else ["...", text, *[":"] * (-dim - 1)])
 
 
-def _interpolation(mode: re.Match[str], target: OpOverload, arguments: Sequence[Argument]) -> str:
+def _interpolation(mode: re.Match[str], target: OpOverload, arguments: Sequence[GraphArgument]) -> str:
     texts = {
         p.name: a.text for p, a in zip(schema_of(target).arguments, arguments, strict=False) if a.value is not None
     }
@@ -135,7 +137,7 @@ def _operand(text: str) -> str:
     return text if text.replace(".", "").replace("_", "").isalnum() else f"({text})"
 
 
-def _says_nothing(key: str, option: Argument) -> bool:
+def _says_nothing(key: str, option: GraphArgument) -> bool:
     value = str(option.value) if isinstance(option.value, torch.device) else option.value
     return key in _SAYS_NOTHING and value in _SAYS_NOTHING[key]
 
@@ -144,7 +146,7 @@ def _is_public(module: ModuleType, name: str) -> bool:
     return not name.startswith("_") and callable(getattr(module, name, None))
 
 
-def _call(target: OpOverload, arguments: Sequence[Argument], written: Mapping[str, str]) -> list[str]:
+def _call(target: OpOverload, arguments: Sequence[GraphArgument], written: Mapping[str, str]) -> list[str]:
     """Arguments by the operator's own names: what has no default by place, and what is not its default by name."""
     texts: list[str] = []
     by_place = True
@@ -162,14 +164,14 @@ def _is_default(value: object, default: object) -> bool:
     return not isinstance(value, Tensor) and type(value) is type(default) and value == default
 
 
-def _functional(target: OpOverload, base: str, arguments: Sequence[Argument], written: Mapping[str, str]) -> str:
+def _functional(target: OpOverload, base: str, arguments: Sequence[GraphArgument], written: Mapping[str, str]) -> str:
     """A call of a Python function of ``torch.nn.functional`` by the names of its parameters; empty for any other."""
     function = getattr(F, base)
     try:
         parameters = [*inspect.signature(function).parameters.values()]
     except ValueError:  # of a built-in function
         return ""
-    values: dict[str, Argument] = {p.name: a for p, a in zip(schema_of(target).arguments, arguments, strict=False)}
+    values: dict[str, GraphArgument] = {p.name: a for p, a in zip(schema_of(target).arguments, arguments, strict=False)}
     if base == "embedding" and "padding_idx" in values and values["padding_idx"].value < 0:
         return ""  # where no row is left out, the operator counts -1 and the function None
     renamed: Mapping[str, str] = _RENAMED.get(base, {})

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from eqfuzz.imports.exported.arguments import Argument, argument, list_of
+from eqfuzz.imports.exported.arguments import GraphArgument, argument, list_of
 from eqfuzz.imports.exported.equal_form import run_and_write
 from eqfuzz.imports.exported.forms import base_name
 from eqfuzz.imports.exported.inputs import ExportedInputs
@@ -111,7 +111,7 @@ class _Translator:
     def __init__(self, inputs: ExportedInputs) -> None:
         self._inputs = inputs
         self._program = ProgramText()
-        self._nodes: dict[Node, Argument] = {}
+        self._nodes: dict[Node, GraphArgument] = {}
         self._attributes: dict[int, str] = {}
         self._indent = ""
 
@@ -122,7 +122,7 @@ class _Translator:
             if node.op == "placeholder":
                 one, value = next(pairs)
                 name = repr(value) if one is None else self._program.argument(one.name)
-                self._nodes[node] = Argument(name, value)
+                self._nodes[node] = GraphArgument(name, value)
                 inputs += [] if one is None else [Input(name, one.dtype, one.sizes, one.classes)]
             elif node.op != "output":
                 self._add(module, node)
@@ -131,7 +131,7 @@ class _Translator:
             raise Unsupported("a program without results")
         return TranslatedGraph(self._program, tuple(inputs), results, counts, size_sets=self._inputs.size_sets)
 
-    def _outputs(self, module: GraphModule) -> list[Argument]:
+    def _outputs(self, module: GraphModule) -> list[GraphArgument]:
         leaves = tree_leaves(module.graph.output_node().args)
         return [argument(leaf, self._nodes) for leaf in leaves]
 
@@ -145,19 +145,19 @@ class _Translator:
         else:
             self._nodes[node] = self._call(node)
 
-    def _attribute(self, module: GraphModule, name: str) -> Argument:
+    def _attribute(self, module: GraphModule, name: str) -> GraphArgument:
         value: Any = module
         for part in name.split("."):
             value = getattr(value, part)
         if isinstance(value, Tensor):
             if id(value) not in self._attributes:
                 self._attributes[id(value)] = self._program.constant(array_of(value), torch_dtype(value), name)
-            return Argument(self._attributes[id(value)], value)
+            return GraphArgument(self._attributes[id(value)], value)
         if isinstance(value, nn.Module):
-            return Argument(name, value)
+            return GraphArgument(name, value)
         raise Unsupported(f"the constant {name!r} of type {type(value).__name__}")
 
-    def _region(self, node: Node) -> Argument:
+    def _region(self, node: Node) -> GraphArgument:
         """The results of a graph in which gradients are off or on."""
         mode, body, *operands = [argument(one, self._nodes) for one in node.args]
         self._append(f"with torch.set_grad_enabled({mode.text}):")
@@ -174,14 +174,14 @@ class _Translator:
         self._indent = self._indent.removesuffix("    ")
         return list_of(self._outputs(body.value))
 
-    def _call(self, node: Node) -> Argument:
+    def _call(self, node: Node) -> GraphArgument:
         arguments = [argument(one, self._nodes) for one in node.args]
         options = {key: argument(one, self._nodes) for key, one in node.kwargs.items()}
         if node.target is operator.getitem and arguments[0].items:
             return arguments[0].items[arguments[1].value]
         if node.target is torch.ops.aten.sym_size.int:
             tensor, dim = arguments
-            call = Argument(f"{tensor.text}.shape[{dim.text}]", int(tensor.value.shape[dim.value]))
+            call = GraphArgument(f"{tensor.text}.shape[{dim.text}]", int(tensor.value.shape[dim.value]))
         elif isinstance(node.target, OpOverload):
             call = run_and_write(node.target, arguments, options)
         else:
@@ -189,9 +189,9 @@ class _Translator:
         base = _variable(node)
         if isinstance(call.value, list | tuple):
             names = self._unpacked(base, len(call.value), call.text)
-            return list_of([Argument(name, value) for name, value in zip(names, call.value, strict=True)])
+            return list_of([GraphArgument(name, value) for name, value in zip(names, call.value, strict=True)])
         if node.users:
-            return Argument(self._assigned(base, call.text), call.value)
+            return GraphArgument(self._assigned(base, call.text), call.value)
         self._append(call.text)
         return call
 
@@ -209,10 +209,10 @@ class _Translator:
         return names
 
 
-def _of_sizes(target: Any, arguments: Sequence[Argument]) -> Argument:
+def _of_sizes(target: Any, arguments: Sequence[GraphArgument]) -> GraphArgument:
     """Arithmetic on sizes."""
     texts = (one.text if one.text.isidentifier() or one.text.isdecimal() else f"({one.text})" for one in arguments)
-    return Argument(_SYMBOLIC[target].format(*texts), target(*(one.value for one in arguments)))
+    return GraphArgument(_SYMBOLIC[target].format(*texts), target(*(one.value for one in arguments)))
 
 
 def _variable(node: Node) -> str:

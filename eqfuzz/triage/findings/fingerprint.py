@@ -81,8 +81,9 @@ def guarded_by(finding: Finding) -> str:
     if finding.unguarded or finding.stage != STAGES["eager"]:
         return finding.unguarded
     changed = changed_by(finding.verdict)
-    of_strides = finding.verdict.kind is VerdictKind.WRONG_METADATA and changed == _CHANGES["^other strides"]
-    return "" if of_strides else changed  # strides are guarded: results are laid out otherwise where arguments are
+    # Both are guarded: the results of the new graph are laid out otherwise, or have another dtype.
+    of_results = finding.verdict.kind is VerdictKind.WRONG_METADATA and changed in ("strides", "dtypes")
+    return "" if of_results else changed
 
 
 def changed_by(verdict: Verdict) -> str:

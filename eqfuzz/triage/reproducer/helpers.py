@@ -31,9 +31,10 @@ def modules_in(text: str) -> set[str]:
 SHARED = '''
 def shared(a, b):
     """How two tensors share memory, None where they do not."""
-    if a.untyped_storage().data_ptr() != b.untyped_storage().data_ptr():
+    (first, one), (second, two) = [(s.data_ptr(), s.nbytes()) for s in (a.untyped_storage(), b.untyped_storage())]
+    if first >= second + two or second >= first + one:
         return None
-    starts = [t.storage_offset() * t.element_size() for t in (a, b)]
+    starts = [t.data_ptr() for t in (a, b)]
     sizes = [t.element_size() * (1 + sum((n - 1) * k for n, k in zip(t.shape, t.stride()))) for t in (a, b)]
     ends = [start + size for start, size in zip(starts, sizes)]
     return starts[0] < ends[1] and starts[1] < ends[0], starts[1] - starts[0]

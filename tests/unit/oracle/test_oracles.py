@@ -17,6 +17,7 @@ from eqfuzz.oracle.reference.error_bound import reference
 from eqfuzz.program.call import Call
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
+from eqfuzz.triage.reproducer import helpers
 
 X = torch.arange(6.0).reshape(2, 3)
 
@@ -104,6 +105,29 @@ def test_path_of_an_alias_is_an_expression():
     verdict = judged(PAIRS["aliasing"][0], PAIRS["aliasing"][1])
     assert verdict.evidence is not None
     assert verdict.evidence.path == "shared(output, args[0])"
+
+
+def test_overlapping_views_of_an_array_share_memory_as_views_of_a_tensor_do():
+    def of_an_array(x):
+        array = np.zeros(6, np.float32)
+        return torch.from_numpy(array[:4]), torch.from_numpy(array[2:])
+
+    def of_a_tensor(x):
+        zeros = torch.zeros(6)
+        return zeros[:4], zeros[2:]
+
+    assert judged(of_an_array, of_a_tensor).kind is VerdictKind.AGREE
+    apart = judged(of_an_array, lambda x: (torch.zeros(4), torch.zeros(4)))
+    assert "only eager has shared(output[0], output[1])" in apart.message
+
+
+def test_scripts_see_memory_shared_by_views_of_an_array():
+    namespace = {}
+    exec(helpers.SHARED, namespace)
+    array, tensor = np.zeros(6, np.float32), torch.zeros(6)
+    for tensors in ([torch.from_numpy(array[:4]), torch.from_numpy(array[2:])], [tensor[:4], tensor[2:]]):
+        assert namespace["shared"](*tensors) == (True, 8)
+    assert namespace["shared"](tensor, torch.zeros(6)) is None
 
 
 def test_leaf_instead_of_non_leaf_is_wrong_metadata():

@@ -119,10 +119,13 @@ def test_missing_guard_is_named_by_the_label_of_the_call(label, what):
     assert changed_by(guarded(label).verdict) == what
 
 
-def test_other_strides_of_a_result_need_no_guard():
-    finding = guarded("other strides", kind=VerdictKind.WRONG_METADATA)
+@pytest.mark.parametrize(
+    ("label", "what"), [("other strides", "strides"), ("torch.float32 becomes torch.float64", "dtypes")]
+)
+def test_another_layout_or_dtype_of_a_result_needs_no_guard(label, what):
+    finding = guarded(label, kind=VerdictKind.WRONG_METADATA)
     assert "guard" not in fingerprint(finding)
-    assert "guard on strides" in fingerprint(guarded("other strides"))
+    assert f"guard on {what}" in fingerprint(guarded(label))
 
 
 def test_a_call_without_a_label_needs_no_guard():
