@@ -171,7 +171,8 @@ class SeedRun:
 
     def _job(self, program: Program) -> RunJob:
         settings = self.settings
-        configs = tuple(c for c in self._configs(program) if self._is_left(c))
+        key = f"{settings.seed} {program.digest}"
+        configs = tuple(c.drawn_for(key) for c in self._configs(program) if self._is_left(c))
         own = [config for config in self._of_original(program, configs) if self._is_left(config)]
         return RunJob(
             program=program,

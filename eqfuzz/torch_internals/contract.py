@@ -197,6 +197,24 @@ _BISECTOR = (
     ),
 )
 
+_GRAPH_REWRITES = (
+    *(
+        PrivateName(path, "rewrites graphs in the compiler", lost="no configuration inductor-graphs")
+        for path in (
+            "torch._inductor.custom_graph_pass:CustomGraphPass.uuid",
+            "torch._inductor.decomposition:select_decomp_table",
+            "torch._inductor.config:pre_grad_custom_pass",
+            "torch._inductor.config:post_grad_custom_pre_pass",
+        )
+    ),
+    PrivateName(
+        "torch._inductor.custom_graph_pass:CustomGraphPass.__call__",
+        "rewrites graphs in the compiler",
+        lost="no configuration inductor-graphs",
+        parameters=("graph",),
+    ),
+)
+
 GRAPH_PASSES = tuple(
     PrivateName(
         f"torch.{path}",
@@ -381,6 +399,7 @@ CONTRACT = (
     *_INDUCTOR,
     *_CPP_KERNELS,
     *_BISECTOR,
+    *_GRAPH_REWRITES,
     *GRAPH_PASSES,
     *_FUZZER,
     *_OPTIONS,

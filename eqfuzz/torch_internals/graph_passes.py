@@ -48,6 +48,26 @@ def change_of(detail: str, is_right: Callable[[], bool]) -> str:
 
 
 @contextlib.contextmanager
+def pass_hook(seen: Callable[[str, torch.fx.Graph], None]) -> Iterator[None]:
+    """Context in which ``seen`` is called after each pass over a graph, with torch's name of the pass."""
+    from torch.fx.passes.graph_transform_observer import GraphTransformObserver
+
+    def observing(apply: Callable[..., Any]) -> Callable[..., Any]:
+        def observed(self: Any, pass_fn: Callable[..., Any]) -> Any:
+            result = apply(self, pass_fn)
+            seen(self.passname, self.gm.graph)
+            return result
+
+        return observed
+
+    with contextlib.ExitStack() as stack:
+        for name in ("apply_graph_pass", "apply_gm_pass"):
+            observed = observing(getattr(GraphTransformObserver, name))
+            stack.enter_context(mock.patch.object(GraphTransformObserver, name, observed))
+        yield
+
+
+@contextlib.contextmanager
 def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes]:
     """Context that records the changes by a pass; its patterns whose names are in ``without`` are not applied."""
     from torch._inductor import pattern_matcher

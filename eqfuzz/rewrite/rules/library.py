@@ -49,7 +49,7 @@ def _rules_at(path: Path) -> tuple[Rule, ...]:
 
 
 def _rules_of(path: Path) -> list[Rule]:
-    module = _import(path)
+    module = import_rules(path)
     return [
         rule
         for value in vars(module).values()
@@ -68,7 +68,7 @@ def _require_well_formed(rule: Rule) -> None:
         raise RuleError(_at(rule.place, str(error))) from error
 
 
-def _import(path: Path) -> types.ModuleType:
+def import_rules(path: Path) -> types.ModuleType:
     """Execute a rule file, afresh each time and without leaving bytecode beside it. Raises RuleError."""
     path = path.absolute()
     name = f"eqfuzz_rewrites_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 import pydantic
 
 from eqfuzz.program.suggestions import did_you_mean
+from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
 MOST_THREADS = 64
+MOST_GRAPH_STEPS = 100
 SMALL_LOOPS = "cpp.min_chunk_size"
 """Iterations per thread from which Inductor splits a loop: 512 by default, which few programs of a fuzzer have."""
 
@@ -36,6 +39,8 @@ class Config(pydantic.BaseModel):
         inductor: Options of ``torch._inductor.config`` for the cell.
         without: A part of the compiler that is switched off, as torch's bisector does it: subsystem and detail.
         threads: Threads of the cell, in eager and compiled, see ``several_threads``.
+        graph: Rewrites of the compiler's graphs.
+        graph_steps: How many more of them are drawn for each program.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True)
@@ -50,6 +55,8 @@ class Config(pydantic.BaseModel):
     inductor: dict[str, Any] = {}
     without: tuple[str, str] | None = None
     threads: int = pydantic.Field(default=1, ge=1, le=MOST_THREADS)
+    graph: tuple[GraphStep, ...] = ()
+    graph_steps: int = pydantic.Field(default=0, ge=0, le=MOST_GRAPH_STEPS)
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of ``torch.compile`` that differ from its defaults."""
@@ -68,9 +75,15 @@ class Config(pydantic.BaseModel):
 
     def on(self, backend: str) -> Config:
         """The same with another backend, named after it, without the settings that only Inductor has."""
-        return self.model_copy(
-            update={"name": backend, "backend": backend, "mode": None, "options": {}, "inductor": {}, "without": None}
-        )
+        only_inductor = {"mode": None, "options": {}, "inductor": {}, "without": None, "graph": (), "graph_steps": 0}
+        return self.model_copy(update={"name": backend, "backend": backend, **only_inductor})
+
+    def drawn_for(self, key: str) -> Config:
+        """The same with its random rewrites of graphs drawn; equal for equal keys."""
+        if not self.graph_steps:
+            return self
+        steps = draw_steps(random.Random(f"{key} graphs {self.name}"), self.graph_steps)
+        return self.model_copy(update={"graph": (*self.graph, *steps), "graph_steps": 0})
 
     def with_threads(self, count: int) -> Config:
         """The same with ``count`` threads, small loops split too, under the name ``NAME@COUNT``."""
@@ -101,6 +114,9 @@ class Config(pydantic.BaseModel):
             values += [f"{module}.{key}={value!r}" for key, value in getattr(self, module).items()]
         if self.threads > 1:
             values.append(f"threads={self.threads}")
+        values += [str(step) for step in self.graph]
+        if self.graph_steps:
+            values.append(f"{self.graph_steps} random rewrites of graphs")
         return ", ".join(values) or "torch's defaults"
 
     @contextlib.contextmanager
@@ -114,8 +130,15 @@ class Config(pydantic.BaseModel):
         if self.threads > 1:
             inductor = {"cpp.threads": self.threads, **inductor}
         off = switched_off(*self.without) if self.without else contextlib.nullcontext()
-        with off, patched(dynamo=self.dynamo, inductor=inductor):
+        with off, patched(dynamo=self.dynamo, inductor=inductor), self._rewritten():
             yield
+
+    def _rewritten(self) -> contextlib.AbstractContextManager[Any]:
+        if not self.graph:
+            return contextlib.nullcontext()
+        from eqfuzz.rewrite.graphs.applied_steps import applied_steps  # here: it imports torch, and listings do not
+
+        return applied_steps(self.graph)
 
 
 _TABLES = pydantic.TypeAdapter(dict[str, dict[str, Any]])
@@ -139,6 +162,10 @@ _SHIPPED = (
         "kernels chosen by measuring",
     ),
     (Config(name="inductor-cpp-wrapper", inductor={"cpp_wrapper": True}), "kernels called from C++, not from Python"),
+    (
+        Config(name="inductor-graphs", graph_steps=12),
+        "its graphs rewritten by random rules before and after its passes",
+    ),
     (Config(name="aot_eager", backend="aot_eager"), "Dynamo and AOTAutograd without code generation"),
     (
         Config(name="aot_eager_decomp_partition", backend="aot_eager_decomp_partition"),

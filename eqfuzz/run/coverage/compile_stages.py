@@ -48,8 +48,8 @@ def stages(program: Program, call: Call) -> Stages:
         return compile_with_inductor(module, examples)
 
     def on_code(code: str) -> None:
-        texts[CompileStage.CODE].append(_nameless(code))
-        texts[CompileStage.KERNEL].extend(sorted(_nameless(kernel) for kernel in _KERNEL.findall(code)))
+        texts[CompileStage.CODE].append(nameless(code))
+        texts[CompileStage.KERNEL].extend(sorted(nameless(kernel) for kernel in _KERNEL.findall(code)))
         raise _StagesFinished
 
     settings = {
@@ -120,7 +120,7 @@ _COMMENT = re.compile(r"#.*?$|//.*?$", re.MULTILINE)
 _NAMED = re.compile(r"\b(buf|arg|primals_|tmp|cpp_fused|in_ptr|out_ptr|in_out_ptr|kernel|c[a-z0-9]{50,})_?\w*")
 
 
-def _nameless(code: str) -> str:
+def nameless(code: str) -> str:
     """``code`` without comments and blank lines, its generated names numbered by first use."""
     numbers: dict[str, str] = {}
     text = _COMMENT.sub("", code)

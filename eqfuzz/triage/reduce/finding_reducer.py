@@ -12,6 +12,7 @@ from typing import Any
 from eqfuzz.oracle.compare.checks import CALLS
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
+from eqfuzz.rewrite.graphs.graph_step import GraphStep
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.messages.finding_jobs import CompareJob
@@ -40,7 +41,7 @@ _WITHOUT_CODE = {STAGES[backend]: backend for backend in LADDER}
 @dataclasses.dataclass(frozen=True)
 class ReductionTry:
     """A smaller candidate was run: ``holds`` where it has the same finding. ``size`` counts the rewrites, statements,
-    threads or options that ``phase`` reduces."""
+    threads, options or rewrites of graphs that ``phase`` reduces."""
 
     phase: str
     size: int
@@ -105,6 +106,7 @@ class FindingReducer:
     def _reduced(self, job: CompareJob, own: Config) -> Finding | None:
         """The reduced finding of ``job``; None where it has no finding under the ``own`` configuration."""
         steps = self._finding.derivation
+        job = self._fewest_graph_steps(job, steps)
         if steps:
             steps = self._fewest_steps(job, steps)
         program = self._smallest_program(job, steps)
@@ -125,6 +127,21 @@ class FindingReducer:
         if not self._holds(self._trial(job, left), job, left):
             raise NotReduced("it no longer reproduces when its rewrites are applied one by one")
         return left
+
+    def _fewest_graph_steps(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> CompareJob:
+        """The job with the fewest rewrites of graphs: those left do not depend on each other's places."""
+
+        def with_(chosen: tuple[GraphStep, ...]) -> CompareJob:
+            return dataclasses.replace(job, configs=(job.configs[0].model_copy(update={"graph": chosen}),))
+
+        def holds(chosen: tuple[GraphStep, ...]) -> bool:
+            tried = with_(chosen)
+            return self._reported("graph rewrites", len(chosen), self._holds(self._trial(tried, steps), tried, steps))
+
+        graph = job.configs[0].graph
+        if not graph:
+            return job
+        return with_(()) if holds(()) else with_(ddmin(graph, holds))
 
     def _smallest_program(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> Program:
         with ThreadPoolExecutor(self._jobs) as threads:
@@ -291,7 +308,7 @@ def _plans(finding: Finding, config: Config) -> Iterator[CompareJob]:
 
 def _options(config: Config) -> tuple[tuple[str, str, Any], ...]:
     """The options that differ from the default, as (field, key, value); key is empty for a plain field."""
-    values = config.model_dump(exclude_defaults=True, exclude={"name", "backend", "threads"})
+    values = config.model_dump(exclude_defaults=True, exclude={"name", "backend", "threads", "graph"})
     return tuple(
         (field, key, item)
         for field, value in values.items()
@@ -305,5 +322,6 @@ def _with_options(config: Config, options: Collection[tuple[str, str, Any]]) -> 
         fields[field] = {**fields.get(field, {}), key: value} if key else value
     if len(options) == len(_options(config)):
         return config
-    name = config.backend if config.threads == 1 else f"{config.backend}@{config.threads}"
-    return Config(name=name, backend=config.backend, threads=config.threads, **fields)
+    name = f"{config.backend}-graphs" if config.graph else config.backend
+    name = name if config.threads == 1 else f"{name}@{config.threads}"
+    return Config(name=name, backend=config.backend, threads=config.threads, graph=config.graph, **fields)

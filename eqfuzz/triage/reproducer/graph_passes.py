@@ -1,0 +1,53 @@
+"""Rewrites of the compiler's graphs, as text of a script that needs only torch."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import eqfuzz.torch_internals
+from eqfuzz.rewrite.graphs.graph_step import GraphPoint, GraphStep, graph_declarations
+
+_SWITCHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
+"""Caches do not know what the passes do."""
+
+
+def graph_passes_text(steps: Sequence[GraphStep]) -> str:
+    """Statements that have Inductor's graphs rewritten. Their names are in a function, and so not the program's."""
+    declared = {one.name: one for one in graph_declarations()}
+    rules = [declared[name] for name in dict.fromkeys(step.rule for step in steps)]
+    text = "\n\n".join(rule.text for rule in rules)
+    imports = [
+        "import torch._functorch.config",
+        "import torch._inductor.config",
+        *(["import torch.nn.functional as F"] if "F." in text else []),
+    ]
+    parts = ["\n".join(imports), _rewriter(), text, *(f"{switch} = False" for switch in _SWITCHES)]
+    for point in GraphPoint:
+        own = [
+            f"({step.rule}, {step.place}, {_target(declared[step.rule].on)})" for step in steps if step.point is point
+        ]
+        if own:
+            captured = ["captured=True"] if point is GraphPoint.PRE_GRAD else []
+            rewriter = f"GraphRewriter({', '.join([*own, *captured])})"
+            parts.append(f"torch._inductor.config.{point.option} = {rewriter}")
+    parts.append("spare_custom_passes()")
+    body = textwrap.indent("\n\n".join(part.strip("\n") for part in parts), "    ")
+    doc = "; ".join(map(str, steps))
+    return f'''def rewrite_graphs():
+    """Have the graphs rewritten in the compiler: {doc}."""
+{body}
+
+
+rewrite_graphs()'''
+
+
+def _target(on: str) -> str:
+    return f"torch.ops.{on}" if on else "None"
+
+
+def _rewriter() -> str:
+    """The module that rewrites graphs, without its docstring."""
+    path = Path(eqfuzz.torch_internals.__file__).with_name("graph_rewriter.py")
+    return path.read_text(encoding="utf-8").partition('"""\n\n')[2]
