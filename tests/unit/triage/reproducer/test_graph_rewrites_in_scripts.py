@@ -25,7 +25,7 @@ torch._inductor.graph.GraphLowering.save_output_code = staticmethod(seen)
 result = torch.compile(lambda x: x.sin() + 1)(x)
 assert torch.allclose(result, x.sin() + 1)
 assert aten == "a name of the program"
-print("clamp" in codes[0], "infinity" in codes[0], len(codes))
+print("infinity" in codes[0], len(codes))
 """
 
 
@@ -42,7 +42,7 @@ def test_a_script_rewrites_graphs_without_eqfuzz(tmp_path):
         script.write_text(PROGRAM.format(passes=passes))
         ran = subprocess.run([sys.executable, "-I", script], capture_output=True, text=True, check=True)
         counts.append(ran.stdout)
-    assert counts == ["True True 1\n", "False False 1\n"]
+    assert counts == ["True 1\n", "False 1\n"]
 
 
 def test_every_rule_stands_alone():
