@@ -93,7 +93,7 @@ def title(finding: Finding) -> str:
 
 
 def _summary(finding: Finding) -> str:
-    arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k not in ("name", "threads"))
+    arguments = ", ".join(f"`{k}={v!r}`" for k, v in finding.settings.items() if k not in ("name", "threads", "graph"))
     parts = [f"`torch.compile` {_WORDS[finding.verdict.kind]} for the program below, on {finding.device.upper()}"]
     parts[0] += f" with {finding.threads} threads" if finding.threads > 1 else ""
     parts += [f"under {arguments}"] if arguments else []
@@ -104,6 +104,9 @@ def _summary(finding: Finding) -> str:
         text += f" At fault is {_part(finding.exact_blame)}."
     elif finding.place:
         text += f" At fault: {finding.place}."
+    if finding.graph_steps:
+        text += "\n\nCustom passes rewrite its graphs to equal ones: "
+        text += "; ".join(f"`{step}`" for step in finding.graph_steps) + "."
     if not finding.verdict.is_about_values:
         text += f"\n\n{finding.verdict.message}"
     elif finding.verdict.oracle:

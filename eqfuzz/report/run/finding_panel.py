@@ -99,6 +99,8 @@ def _headline(event: FindingReported) -> LabelledTexts:
     release = str(finding.environment.release)
     config = Text.assemble((finding.config, "bold"), " on ", (finding.device, "bold"))
     rows.append(("config", config.append(f", torch {release}" if release else "")))
+    if finding.graph_steps:
+        rows.append(("graphs", Text("\n".join(map(printable, finding.graph_steps)), style="magenta")))
     if finding.about_threads:
         rows.append(("threads", Text(finding.about_threads)))
     if finding.also:
@@ -124,7 +126,8 @@ def _place(finding: Finding) -> Text:
 
 def _who_shows_it(finding: Finding) -> Text:
     if not finding.only_transformed:
-        return Text("The original shows it too, no rewrite needed.", style="bold")
+        where = " of the program" if finding.graph_steps else ""
+        return Text(f"The original shows it too, no rewrite{where} needed.", style="bold")
     text = Text(" ONLY THE TRANSFORMED PROGRAM SHOWS IT ", style="bold reverse yellow")
     if finding.original_is_right:
         text = Text.assemble(text, " the original compiles correctly")

@@ -10,6 +10,7 @@ from typing import Any
 
 from eqfuzz.oracle.compare.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
+from eqfuzz.rewrite.graphs.graph_step import GraphStep
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.severity import Severity, severity
@@ -94,6 +95,11 @@ class Finding:
     def original_is_right(self) -> bool:
         """Whether the original was compiled as well and agrees with eager."""
         return self.cells.get("C(P)") == "agree"
+
+    @property
+    def graph_steps(self) -> tuple[str, ...]:
+        """The rewrites of graphs inside the compiler, in words."""
+        return tuple(str(GraphStep(**step)) for step in self.settings.get("graph", ()))
 
     @property
     def place(self) -> str:

@@ -107,6 +107,7 @@ class FindingReducer:
         """The reduced finding of ``job``; None where it has no finding under the ``own`` configuration."""
         steps = self._finding.derivation
         job = self._fewest_graph_steps(job, steps)
+        own = own.model_copy(update={"graph": job.configs[0].graph})
         if steps:
             steps = self._fewest_steps(job, steps)
         program = self._smallest_program(job, steps)

@@ -88,5 +88,8 @@ def _docstring(finding: Finding, config: Config) -> str:
         ]
     else:
         lines += ["", f"The program is {name}."]
+    if finding.graph_steps:
+        lines += ["", "The compiler's graphs are rewritten on their way, as custom passes may do:"]
+        lines += [f"  {step}" for step in finding.graph_steps]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}\n"""'
