@@ -28,6 +28,8 @@ from eqfuzz.mutate.seed_runner import failed_step, selected_rules
 from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.shipped import folder
 from eqfuzz.rewrite.rules.rule import RuleError
+from eqfuzz.run.configs.named import MUTATED
+from eqfuzz.run.configs.options import SAMPLED_MODULES, options_of
 from eqfuzz.triage.findings.known_issues import known_issue_files, read_known_issues
 
 if TYPE_CHECKING:
@@ -89,7 +91,11 @@ def run_campaign(
             executor=executor,
             executor_name=options.executor,
             space=SearchSpace(
-                sources, sorted({rule.family for rule in rules}), runner.configs, frozenset(runner.seed_configs)
+                sources,
+                sorted({rule.family for rule in rules}),
+                runner.configs,
+                frozenset(runner.seed_configs),
+                options_of(SAMPLED_MODULES).sampled if MUTATED in runner.configs else (),
             ),
             rules=len(rules),
             check_oracle=check_oracle,

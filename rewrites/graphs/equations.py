@@ -243,12 +243,6 @@ def embedding_as_index(weight, numbers):
     return weight[numbers]
 
 
-@graph_rule(on=aten.index_select.default, exact="bitwise")
-def selection_as_index(x, dim, numbers):
-    """Selected rows by indexing."""
-    return x[numbers] if dim == 0 else None
-
-
 @graph_rule(on=aten.reciprocal.default, exact="bitwise")
 def reciprocal_as_quotient(x):
     """One, divided by the value."""

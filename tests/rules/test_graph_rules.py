@@ -76,8 +76,6 @@ def _arguments(operator, dtype):
                 yield [x, y, x], 0
                 yield [x, y], -1
                 yield ([x, y, y, x],)
-            case "index_select" if shape and shape[0]:
-                yield x, 0, torch.tensor([0, 0])
             case "embedding" if len(shape) == 2 and shape[0]:
                 yield x, torch.tensor([[0, 0], [0, 0]])
             case "neg" | "reciprocal" | "sqrt" | "exp":

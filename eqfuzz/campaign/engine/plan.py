@@ -11,9 +11,12 @@ from eqfuzz.campaign.configuration import Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.outcome import Symptom
-from eqfuzz.campaign.store.records import Item, ItemOptions
+from eqfuzz.campaign.store.records import Item, ItemOptions, Json
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.provenance import InvalidProvenance, provenance_of
+from eqfuzz.run.configs.mutation import mutate_config
+from eqfuzz.run.configs.named import DEFAULT_CONFIG, MUTATED, Config
+from eqfuzz.run.configs.options import Option
 
 FIRST_EPOCH = 4
 """Largest number of seeds of the first epoch, in which the smallest are the first: a new campaign learns early."""
@@ -37,6 +40,8 @@ class SearchSpace:
     """Names of compile configurations."""
     seed_configs: frozenset[str] = frozenset()
     """Names of those that a seed may name for itself."""
+    options: Sequence[Option] = ()
+    """Options of the compiler that mutated configurations set."""
 
     def configs_of(self, seed: str) -> Sequence[str]:
         """Names of the configurations that the seed of this text is compiled under one of."""
@@ -90,14 +95,23 @@ def plan_epoch(
             break
         times[seed.name] += 1
         config = _ranked(feedback.enabled, bandit, "config", space.configs_of(seed.text), rng)[0]
+        settings: Json = {}
+        if config == MUTATED:
+            base = Config(**seed.settings) if seed.settings else DEFAULT_CONFIG
+            mutated = mutate_config(base, rng, space.options)
+            settings = mutated.model_dump(mode="json", exclude_defaults=True)
+            config_names: tuple[str, ...] = (mutated.name,)
+        else:
+            config_names = (config,)
         favoured = bandit.rank("rules", space.families, rng)[:FAVOURED] if feedback.enabled else []
         digest = put_program(seed.text)
         options = ItemOptions(
             seed=rng.getrandbits(32),
             favoured=tuple(sorted(favoured)),
-            configs=(config,),
+            configs=config_names,
             traced=rng.random() < feedback.traced,
             met=tuple(sorted(symptoms.get(digest, ()))),
+            settings=settings,
         )
         sizes.append(len(seed.text))
         items.append(Item(epoch, number, digest, seed.name, {"source": name, "config": config}, options))

@@ -17,7 +17,7 @@ from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
-from eqfuzz.run.configs.named import choose, known_configs, open_to_seeds
+from eqfuzz.run.configs.named import MUTATED, Config, choose, known_configs, open_to_seeds
 from eqfuzz.run.protocol import RunnerFailed
 
 
@@ -74,10 +74,11 @@ class ItemRunner:
         self._offered = known_configs(compiling.configs_from)
         self.seed_configs = open_to_seeds(compiling.configs, self._offered)
         """Those that a seed may name for itself."""
-        self.configs = tuple(
-            config.name for config in choose(USUAL_CONFIGS if self.seed_configs else compiling.configs, self._offered)
-        )
-        """Names of the configurations of all other seeds."""
+        names = [name for name in compiling.configs if name != MUTATED]
+        chosen = choose(USUAL_CONFIGS if self.seed_configs else names, self._offered)
+        mutates = [MUTATED] if MUTATED in compiling.configs else []
+        self.configs = (*(config.name for config in chosen if names or not mutates), *mutates)
+        """Names of the configurations of all other seeds; ``MUTATED`` stands for those that are mutated."""
         settings = Settings(
             out=out,
             jobs=jobs,
@@ -102,7 +103,7 @@ class ItemRunner:
             self.seeds.settings,
             seed=options.seed,
             favoured=options.favoured,
-            configs=choose(options.configs, self._offered),
+            configs=(Config(**options.settings),) if options.settings else choose(options.configs, self._offered),
             traced=options.traced,
             known_symptoms=frozenset(options.met),
         )

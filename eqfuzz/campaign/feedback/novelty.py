@@ -94,15 +94,15 @@ def add_results(
     cost_unit: str,
 ) -> tuple[list[Yield], list[CorpusEntry]]:
     """Add ``results`` to ``reached``; returns what each yields, and their entries that are not in ``corpus``."""
-    in_corpus = {entry.program for entry in corpus}
+    in_corpus = {(entry.program, entry.setting) for entry in corpus}
     yields: list[Yield] = []
     added: list[CorpusEntry] = []
     for item, outcome in results:
         one = reached.add_outcome(item, outcome, cost_unit)
         yields.append(one)
         for entry in corpus_entries(one, outcome):
-            if entry.program not in in_corpus:
-                in_corpus.add(entry.program)
+            if (entry.program, entry.setting) not in in_corpus:
+                in_corpus.add((entry.program, entry.setting))
                 added.append(entry)
     return yields, added
 
@@ -165,6 +165,7 @@ def corpus_entries(one: Yield, outcome: Outcome) -> list[CorpusEntry]:
             rules=outcome.rules.get(variant, ()),
             features=features,
             cost=cost,
+            settings=one.item.options.settings,
         )
         for variant, features in one.features.items()
         if variant in digests

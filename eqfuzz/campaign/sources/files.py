@@ -6,9 +6,9 @@ import dataclasses
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from eqfuzz.campaign.store.records import CorpusEntry
+from eqfuzz.campaign.store.records import CorpusEntry, Json
 from eqfuzz.generate.dag.generate import ProgramGenerator
 
 CORPUS = "corpus"
@@ -20,10 +20,11 @@ class CampaignEnding(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class SeedText:
-    """Text of a seed, and its name in reports."""
+    """Text of a seed, its name in reports, and the mutated settings of the configuration that it did well under."""
 
     name: str
     text: str
+    settings: Json = dataclasses.field(default_factory=dict[str, Any])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,4 +97,4 @@ class CorpusSeeds:
             len(entry.features) / max(entry.cost, 1e-3) / (1 + history.times.get(entry.name, 0)) for entry in entries
         ]
         entry = rng.choices(entries, weights)[0]
-        return SeedText(entry.name, self._text_of(entry.program))
+        return SeedText(entry.name, self._text_of(entry.program), entry.settings)

@@ -64,6 +64,7 @@ class StoreReader:
                 rules=tuple(_decoded(row["rules"])),
                 features=frozenset(_decoded(row["features"])),
                 cost=row["cost"],
+                settings=_decoded(row["settings"]) if "settings" in row else {},  # stores of older versions have none
             )
             for row in sorted(rows, key=lambda row: row["position"])
         ]

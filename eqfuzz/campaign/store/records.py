@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -50,6 +52,8 @@ class ItemOptions:
     """Whether the executed lines of the compiler are recorded."""
     met: tuple[Symptom, ...] = ()
     """Symptoms of the original that were confirmed before."""
+    settings: Json = dataclasses.field(default_factory=dict[str, Any])
+    """Settings of a mutated configuration, which takes the place of those that are named; empty for none."""
 
     @classmethod
     def from_json(cls, options: Json) -> Self:
@@ -134,6 +138,14 @@ class CorpusEntry:
     """The features that it was first to reach."""
     cost: float
     """Cost per compiled cell of its item."""
+    settings: Json = dataclasses.field(default_factory=dict[str, Any])
+    """Settings of the configuration that it was compiled under, where these were mutated; else empty."""
+
+    @property
+    def setting(self) -> str:
+        """Digest of the settings; empty for none."""
+        text = json.dumps(self.settings, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16] if self.settings else ""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -80,6 +80,7 @@ corpus = sa.Table(
     metadata,
     _campaign(),
     sa.Column("program", sa.String, primary_key=True),
+    sa.Column("setting", sa.String, primary_key=True, server_default=""),
     sa.Column("position", sa.Integer, nullable=False),
     sa.Column("name", sa.String, nullable=False),
     sa.Column("parent", sa.String, nullable=False),
@@ -87,6 +88,7 @@ corpus = sa.Table(
     sa.Column("rules", sa.JSON, nullable=False),
     sa.Column("features", sa.JSON, nullable=False),
     sa.Column("cost", sa.Double, nullable=False),
+    sa.Column("settings", sa.JSON, nullable=False, server_default="{}"),
 )
 
 features = sa.Table(

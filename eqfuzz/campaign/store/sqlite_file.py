@@ -12,7 +12,7 @@ from urllib.parse import quote
 from eqfuzz.campaign.store.errors import StoreError, sqlite_error
 from eqfuzz.closeable import Closeable
 
-REVISION = "0002"
+REVISION = "0003"
 """The last of ``migrations/``: a file of another one is opened by ``Database``, which migrates it."""
 
 BUSY_SECONDS = 5.0

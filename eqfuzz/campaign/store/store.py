@@ -160,6 +160,8 @@ class Store(StoreReader, Closeable):
                 "arms": dict(entry.arms),
                 "rules": list(entry.rules),
                 "features": sorted(entry.features),
+                "settings": dict(entry.settings),
+                "setting": entry.setting,
             }
             values = self._database.insert(table).values(campaign=campaign, position=number, **row)
             connection.execute(values.on_conflict_do_nothing())

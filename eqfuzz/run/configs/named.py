@@ -16,6 +16,9 @@ from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
+MUTATED = "mutated"
+"""Stands for configurations that a campaign mutates, and begins their names."""
+
 MOST_THREADS = 64
 MOST_GRAPH_STEPS = 100
 SMALL_LOOPS = "cpp.min_chunk_size"

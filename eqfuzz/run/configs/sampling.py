@@ -30,7 +30,7 @@ def tuples(options: Sequence[Option], n: int, limit: int, seed: int) -> list[Con
     """
     rng = random.Random(f"tuples {seed}")
     chosen = itertools.islice(_combinations(options, n, limit, rng), limit)
-    drawn = (_draw(combination, SamplingMethod.TOGGLE, rng) for combination in chosen)
+    drawn = (draw_values(combination, SamplingMethod.TOGGLE, rng) for combination in chosen)
     return [configured(values) for values in drawn if values]
 
 
@@ -40,7 +40,7 @@ def randomly(options: Sequence[Option], attempts: int, p: float, seed: int) -> l
     configs: dict[str, Config] = {}
     for _ in range(attempts):
         chosen = [option for option in options if rng.random() < p]
-        values = _draw(chosen, SamplingMethod.RANDOM, rng)
+        values = draw_values(chosen, SamplingMethod.RANDOM, rng)
         if values:
             config = configured(values)
             configs.setdefault(config.name, config)
@@ -61,7 +61,7 @@ def values_of(config: Config) -> dict[Option, Any]:
     return inductor | {Option("dynamo", name): value for name, value in config.dynamo.items()}
 
 
-def _draw(options: Sequence[Option], method: SamplingMethod, rng: random.Random) -> dict[Option, Any]:
+def draw_values(options: Sequence[Option], method: SamplingMethod, rng: random.Random) -> dict[Option, Any]:
     """A value for each option that differs from its default; options for which none was drawn are left out."""
     values: dict[Option, Any] = {}
     for option in options:

@@ -15,7 +15,7 @@ from eqfuzz.campaign.sources.files import CorpusSeeds, DrawHistory, SeedFiles, T
 from eqfuzz.campaign.store.records import Arm, CorpusEntry
 from eqfuzz.generate.dag.generate import ProgramGenerator
 from eqfuzz.generate.dag.template import shipped_templates
-from eqfuzz.run.configs.named import BUILT_IN
+from eqfuzz.run.configs.named import BUILT_IN, Config
 
 NOTHING = DrawHistory(Counter(), frozenset())
 
@@ -118,3 +118,17 @@ def test_an_original_that_hangs_is_not_run_again(files):
     items = plan_epoch(Configuration(), 2, space, Bandit(), NOTHING, lambda text: text, met)
     assert len(items) == 16
     assert {item.program for item in items} == {"# b\n", "# c\n"}
+
+
+def test_mutated_configurations_start_from_those_of_the_corpus(files):
+    good = {"name": "mutated-1", "graph": [{"point": "joint", "rule": "copied", "place": 3}]}
+    entry = CorpusEntry("# a\n", "corpus/a.py", "", {}, (), frozenset({1}), 1.0, good)
+    space = SearchSpace([CorpusSeeds([entry], lambda text: text)], ["forms"], ["inductor", "mutated"])
+    items = plan_epoch(Configuration(), 2, space, Bandit(), NOTHING, lambda text: text, {})
+    assert items == plan_epoch(Configuration(), 2, space, Bandit(), NOTHING, lambda text: text, {})
+    mutated = [item for item in items if item.arms["config"] == "mutated"]
+    assert 0 < len(mutated) < len(items)
+    assert all(item.options.configs == (item.options.settings["name"],) for item in mutated)
+    steps = [Config(**item.options.settings).graph for item in mutated]
+    assert any(step.rule == "copied" and step.place == 3 for one in steps for step in one)
+    assert not any(item.options.settings for item in items if item not in mutated)

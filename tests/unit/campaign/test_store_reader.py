@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
+from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
@@ -87,7 +89,7 @@ def test_revision_is_that_of_the_last_migration():
     assert ScriptDirectory.from_config(config).get_current_head() == REVISION
 
 
-@pytest.mark.parametrize("revision", ["0001", None])
+@pytest.mark.parametrize("revision", ["0001", "0002", None])
 def test_file_of_an_earlier_version_is_migrated(tmp_path: Path, revision: str | None):
     connection = sqlite3.connect(tmp_path / STORE_FILE)
     connection.execute("CREATE TABLE unrelated (a)")
@@ -103,12 +105,25 @@ def test_file_of_an_earlier_version_is_migrated(tmp_path: Path, revision: str | 
 
 
 def _store_at(folder: Path, revision: str) -> None:
-    """Take the last migration back, as far as a version of eqfuzz looks at it."""
-    with open_store(InvocationOptions(name="", out=folder)):
-        pass
-    with sqlite3.connect(folder / STORE_FILE) as connection:
-        connection.execute("DROP TABLE programs")
-        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
+    """A store as a version of eqfuzz with that last migration makes it."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(database.__file__).parent / "migrations"))
+    engine = sqlalchemy.create_engine(f"sqlite:///{folder / STORE_FILE}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_entries_of_an_earlier_version_are_read(tmp_path: Path, revision: str):
+    _store_at(tmp_path, revision)
+    with sqlite3.connect(tmp_path / STORE_FILE) as connection:
+        connection.execute("INSERT INTO campaigns VALUES (1, 'c', 0, '{}', '{}', 0.0, 0, 0)")
+        connection.execute("INSERT INTO corpus VALUES (1, 'd', 1, 'n.py', 'd', '{}', '[]', '[7]', 1.0)")
+    with open_store(InvocationOptions(name="", out=tmp_path)) as store:
+        (entry,) = store.corpus(1)
+    assert (entry.features, entry.settings, entry.setting) == (frozenset({7}), {}, "")
 
 
 def test_file_of_a_newer_version_is_refused(out: Path):
