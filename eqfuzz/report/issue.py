@@ -22,7 +22,7 @@ from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
 from eqfuzz.triage.findings.program_features import features_of
-from eqfuzz.triage.findings.stage import LADDER, Blame
+from eqfuzz.triage.findings.stage import Blame, backends_below
 from eqfuzz.triage.reproducer.header import without_imports_of_torch
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
@@ -134,9 +134,9 @@ def _expected(evidence: Evidence) -> str:
 
 
 def _backends(finding: Finding) -> list[tuple[str, str]]:
-    kinds = finding.backends
-    rows = [(backend, kinds[backend]) for backend in LADDER if backend in kinds]
-    return [*rows, (finding.settings.get("backend", "inductor"), f"**{finding.verdict.kind}**")]
+    kinds, own = finding.backends, finding.settings.get("backend", "inductor")
+    rows = [(backend, kinds[backend]) for backend in backends_below(own) if backend in kinds]
+    return [*rows, (own, f"**{finding.verdict.kind}**")]
 
 
 def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:

@@ -197,6 +197,19 @@ _BISECTOR = (
     ),
 )
 
+_EXPORTING = tuple(
+    PrivateName(f"torch.{path}", "exports graphs", lost="no configurations export and aot_inductor")
+    for path in (
+        "_dynamo.backends.common:aot_autograd",
+        "_dynamo.backends.registry:_COMPILER_FNS",
+        "_dynamo.backends.registry:register_backend",
+        "_guards:tracing",
+        "_subclasses.fake_tensor:unset_fake_temporarily",
+        "_inductor:aoti_compile_and_package",
+        "_inductor:aoti_load_package",
+    )
+)
+
 _GRAPH_REWRITES = (
     *(
         PrivateName(path, "rewrites graphs in the compiler", lost="no configuration inductor-graphs")
@@ -399,6 +412,7 @@ CONTRACT = (
     *_INDUCTOR,
     *_CPP_KERNELS,
     *_BISECTOR,
+    *_EXPORTING,
     *_GRAPH_REWRITES,
     *GRAPH_PASSES,
     *_FUZZER,

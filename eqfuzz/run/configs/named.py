@@ -21,6 +21,10 @@ MUTATED = "mutated"
 
 MOST_THREADS = 64
 MOST_GRAPH_STEPS = 100
+
+EXPORTING = ("export", "aot_inductor")
+"""Backends that are no part of torch."""
+
 SMALL_LOOPS = "cpp.min_chunk_size"
 """Iterations per thread from which Inductor splits a loop: 512 by default, which few programs of a fuzzer have."""
 
@@ -70,10 +74,19 @@ class Config(pydantic.BaseModel):
                 arguments[key] = value
         return arguments
 
+    @property
+    def is_exporting(self) -> bool:
+        """Whether its backend is eqfuzz's own and goes through ``torch.export``."""
+        return self.backend in EXPORTING
+
     def compile(self, target: Callable[..., Any]) -> Callable[..., Any]:
         """``torch.compile(target)`` under this configuration; call it within ``patched()``."""
         import torch
 
+        if self.is_exporting:
+            from eqfuzz.torch_internals.exporting_backends import register_exporting_backends
+
+            register_exporting_backends()
         return torch.compile(target, **self.arguments())
 
     def on(self, backend: str) -> Config:
@@ -175,6 +188,14 @@ _SHIPPED = (
         "these with Inductor's decompositions and partitioner",
     ),
     (Config(name="eager", backend="eager"), "Dynamo alone"),
+    (
+        Config(name="export", backend="export", dynamic=False),
+        "AOTAutograd's graphs through torch.export and its decompositions",
+    ),
+    (
+        Config(name="aot_inductor", backend="aot_inductor", dynamic=False),
+        "these compiled ahead of time; many CPU seconds for each graph",
+    ),
 )
 BUILT_IN = {config.name: config for config, _ in _SHIPPED}
 DEFAULT_CONFIG = BUILT_IN["inductor"]

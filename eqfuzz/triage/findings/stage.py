@@ -20,7 +20,19 @@ STAGES = {
     "aot_eager": "AOTAutograd",
     "aot_eager_decomp_partition": "decompositions and partitioner",
     "inductor": "Inductor",
+    "export": "torch.export",
+    "aot_inductor": "AOTInductor",
 }
+
+_BESIDE = {"aot_inductor": ("export", "inductor")}
+"""Backends that share stages with another one, besides those of ``LADDER``."""
+
+
+def backends_below(backend: str) -> tuple[str, ...]:
+    """Those with fewer stages than a backend, in order."""
+    if backend in LADDER:
+        return LADDER[: LADDER.index(backend)]
+    return (*LADDER, *_BESIDE.get(backend, ()))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +40,7 @@ class Ablation:
     """The kind of verdict of each backend on the program and calls of a finding of ``kind``.
 
     The first backend that differs from eager is at fault, whatever its difference: a wrong graph may raise on one
-    backend and give wrong values on the next. ``shown`` has the backends of ``LADDER`` with a verdict; ``backend`` is
+    backend and give wrong values on the next. ``shown`` has the backends below it with a verdict; ``backend`` is
     the finding's own.
     """
 
@@ -39,7 +51,7 @@ class Ablation:
     @property
     def stage(self) -> str:
         """The faulty stage, in words; empty where a backend below the finding's own has no verdict."""
-        below = LADDER[: LADDER.index(self.backend)] if self.backend in LADDER else LADDER
+        below = backends_below(self.backend)
         differing = next((backend for backend in below if self.shown.get(backend) in FINDINGS), "")
         if differing:
             return STAGES[differing]

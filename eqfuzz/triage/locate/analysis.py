@@ -9,7 +9,7 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import DrawCount, Finding
-from eqfuzz.triage.findings.stage import LADDER, Ablation
+from eqfuzz.triage.findings.stage import Ablation, backends_below
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 
 FURTHER_DRAWS = 2
@@ -65,7 +65,7 @@ class FindingAnalyser:
     def _ablation(self, finding: Finding) -> Ablation:
         """The verdicts of the backends below the finding's own on its calls."""
         config = config_of(finding)
-        below = LADDER[: LADDER.index(config.backend)] if config.backend in LADDER else LADDER
+        below = backends_below(config.backend)
         job = dataclasses.replace(job_about(CompareJob, finding), configs=tuple(config.on(name) for name in below))
         verdicts = trial(self._pool, job).shown if below else {}
         return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in verdicts.items()})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
-import eqfuzz.torch_internals
 from eqfuzz.rewrite.graphs.graph_step import GraphPoint, GraphStep, graph_declarations
+from eqfuzz.triage.reproducer.own_backends import module_text
 
 _SWITCHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
 """Caches do not know what the passes do."""
@@ -23,7 +22,7 @@ def graph_passes_text(steps: Sequence[GraphStep]) -> str:
         "import torch._inductor.config",
         *(["import torch.nn.functional as F"] if "F." in text else []),
     ]
-    parts = ["\n".join(imports), _rewriter(), text, *(f"{switch} = False" for switch in _SWITCHES)]
+    parts = ["\n".join(imports), module_text("graph_rewriter"), text, *(f"{switch} = False" for switch in _SWITCHES)]
     for point in GraphPoint:
         own = [
             f"({step.rule}, {step.place}, {_target(declared[step.rule].on)})" for step in steps if step.point is point
@@ -45,9 +44,3 @@ rewrite_graphs()'''
 
 def _target(on: str) -> str:
     return f"torch.ops.{on}" if on else "None"
-
-
-def _rewriter() -> str:
-    """The module that rewrites graphs, without its docstring."""
-    path = Path(eqfuzz.torch_internals.__file__).with_name("graph_rewriter.py")
-    return path.read_text(encoding="utf-8").partition('"""\n\n')[2]

@@ -23,6 +23,7 @@ from eqfuzz.triage.reproducer import weights_beside
 from eqfuzz.triage.reproducer.graph_passes import graph_passes_text
 from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header, without_imports_of_torch
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
+from eqfuzz.triage.reproducer.own_backends import own_backends_text
 from eqfuzz.triage.reproducer.own_oracle import oracle_question, oracle_setup
 from eqfuzz.triage.reproducer.weights_beside import weights_text
 
@@ -114,7 +115,8 @@ def _whole(finding: Finding, config: Config, parts: list[str], preload: str | No
     modules |= weights_beside.MODULES if weights else frozenset()
     head = script_header(finding, config, future, setup, modules, draws=draws(program))
     graphs = graph_passes_text(config.graph) if config.graph else ""
-    whole = [head, *(part for part in (graphs, first, weights) if part), f"# The program\n{program}", *parts]
+    backends = own_backends_text() if config.is_exporting else ""
+    whole = [head, *(part for part in (graphs, backends, first, weights) if part), f"# The program\n{program}", *parts]
     return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
 

@@ -19,6 +19,7 @@ TEXTS = {
     "program/policy.py": "what untrusted programs may not name",
     "report/issue.py": "sentences about findings",
     "triage/reproducer/graph_passes.py": "lines of reproducers, which run without eqfuzz",
+    "triage/reproducer/own_backends.py": "lines of reproducers, which run without eqfuzz",
     "triage/reproducer/header.py": "lines of reproducers, which run without eqfuzz",
 }
 """Files whose strings may have private names, and what these strings are."""

@@ -1,0 +1,63 @@
+"""Backends of torch.compile that export each graph. A script that reproduces a finding contains this text."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.backends.registry import _COMPILER_FNS, register_backend
+from torch._guards import tracing
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+
+class Unsupported(Exception):
+    """``torch.export`` does not take the graph; ``str()`` is its message."""
+
+
+def register_exporting_backends() -> None:
+    """Make ``torch.compile`` know the backends ``export`` and ``aot_inductor``."""
+    for name, compile_exported in (("export", _decomposed), ("aot_inductor", _compiled_ahead)):
+        if name not in _COMPILER_FNS:
+            compiler = _compiler(compile_exported)
+            register_backend(aot_autograd(fw_compiler=compiler, bw_compiler=compiler), name=name)
+
+
+def _compiler(compile_exported: Callable[[torch.export.ExportedProgram], Callable[..., Any]]) -> Callable[..., Any]:
+    def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
+        with unset_fake_temporarily(), tracing(None), torch.no_grad():
+            run = compile_exported(_exported(graph, inputs))
+
+        def boxed(arguments: list[Any]) -> Any:
+            taken = [one.detach() if isinstance(one, torch.Tensor) else one for one in arguments]
+            arguments.clear()
+            with torch.no_grad():
+                return list(run(*taken))
+
+        boxed._boxed_call = True  # type: ignore[attr-defined]
+        return boxed
+
+    return compile_graph
+
+
+def _exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export.ExportedProgram:
+    if not all(isinstance(one, torch.Tensor) for one in inputs):
+        raise Unsupported("the graph takes sizes")
+    examples = tuple(
+        torch.empty_strided(one.size(), one.stride(), dtype=one.dtype, device=one.device).zero_() for one in inputs
+    )
+    try:
+        return torch.export.export(graph, examples, strict=False)
+    except Exception as error:
+        raise Unsupported(f"{type(error).__name__}: {error}") from None
+
+
+def _decomposed(program: torch.export.ExportedProgram) -> Callable[..., Any]:
+    return program.run_decompositions().module()
+
+
+def _compiled_ahead(program: torch.export.ExportedProgram) -> Callable[..., Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = torch._inductor.aoti_compile_and_package(program, package_path=str(Path(folder) / "model.pt2"))
+        return torch._inductor.aoti_load_package(path)
