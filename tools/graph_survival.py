@@ -22,8 +22,8 @@ from eqfuzz.rewrite.graphs.applied_steps import applied_steps
 from eqfuzz.rewrite.graphs.graph_step import GraphPoint, GraphStep, graph_declarations
 from eqfuzz.run.coverage.compile_stages import canonical, nameless
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.embedded.graph_rewriter import GraphRewriter
 from eqfuzz.torch_internals.graph_passes import pass_hook
-from eqfuzz.torch_internals.graph_rewriter import GraphRewriter
 from eqfuzz.torch_internals.inductor import code_hook, graph_hook
 from eqfuzz.torch_internals.options import patched
 

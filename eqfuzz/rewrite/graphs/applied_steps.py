@@ -16,7 +16,7 @@ def applied_steps(steps: Sequence[GraphStep]) -> Iterator[Callable[[], list[Grap
     What it gives returns each step as often as a graph had a place for it. No compiled graph is read from a cache or
     written to one. Raises KeyError for an unknown rule.
     """
-    from eqfuzz.torch_internals.graph_rewriter import GraphRewriter, spare_custom_passes
+    from eqfuzz.torch_internals.embedded.graph_rewriter import GraphRewriter, spare_custom_passes
     from eqfuzz.torch_internals.options import patched, without_graph_caches
 
     spare_custom_passes()

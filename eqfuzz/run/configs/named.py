@@ -84,7 +84,7 @@ class Config(pydantic.BaseModel):
         import torch
 
         if self.is_exporting:
-            from eqfuzz.torch_internals.exporting_backends import register_exporting_backends
+            from eqfuzz.torch_internals.embedded.exporting_backends import register_exporting_backends
 
             register_exporting_backends()
         return torch.compile(target, **self.arguments())

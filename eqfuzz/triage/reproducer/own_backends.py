@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-import eqfuzz.torch_internals
+import eqfuzz.torch_internals.embedded
 
 
 def own_backends_text() -> str:
@@ -20,6 +20,6 @@ register_backends()'''
 
 
 def module_text(name: str) -> str:
-    """A module of ``eqfuzz.torch_internals`` without its docstring."""
-    path = Path(eqfuzz.torch_internals.__file__).with_name(f"{name}.py")
+    """A module of ``eqfuzz.torch_internals.embedded`` without its docstring."""
+    path = Path(eqfuzz.torch_internals.embedded.__file__).with_name(f"{name}.py")
     return path.read_text(encoding="utf-8").partition('"""\n\n')[2]

@@ -300,7 +300,7 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("names", "count"), [("all", 13), ("aot_eager,aot_eager", 1)])
+@pytest.mark.parametrize(("names", "count"), [("all", 16), ("aot_eager,aot_eager", 1)])
 def test_configurations_by_name(mutate, names, count):
     _, settings = mutate(summary(), "--config", names)
     assert settings is not None

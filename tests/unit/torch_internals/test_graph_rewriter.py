@@ -10,8 +10,8 @@ from eqfuzz.rewrite.graphs.applied_steps import applied_steps
 from eqfuzz.rewrite.graphs.graph_rule import shipped_graph_rules
 from eqfuzz.rewrite.graphs.graph_step import GraphPoint, GraphStep, draw_steps, graph_declarations
 from eqfuzz.rewrite.rules.exactness import Exactness
-from eqfuzz.torch_internals import graph_rewriter
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.embedded import graph_rewriter
 from eqfuzz.torch_internals.inductor import code_hook
 from eqfuzz.torch_internals.options import patched
 from tools.graph_survival import programs

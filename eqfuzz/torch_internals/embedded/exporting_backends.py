@@ -12,7 +12,7 @@ from torch._guards import tracing
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 
-class Unsupported(Exception):
+class UnsupportedGraph(Exception):
     """``torch.export`` does not take the graph; ``str()`` is its message."""
 
 
@@ -43,14 +43,14 @@ def _compiler(compile_exported: Callable[[torch.export.ExportedProgram], Callabl
 
 def _exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export.ExportedProgram:
     if not all(isinstance(one, torch.Tensor) for one in inputs):
-        raise Unsupported("the graph takes sizes")
+        raise UnsupportedGraph("the backend does not support a graph that takes sizes")
     examples = tuple(
         torch.empty_strided(one.size(), one.stride(), dtype=one.dtype, device=one.device).zero_() for one in inputs
     )
     try:
         return torch.export.export(graph, examples, strict=False)
     except Exception as error:
-        raise Unsupported(f"{type(error).__name__}: {error}") from None
+        raise UnsupportedGraph(f"torch.export does not support the graph: {type(error).__name__}: {error}") from None
 
 
 def _decomposed(program: torch.export.ExportedProgram) -> Callable[..., Any]:

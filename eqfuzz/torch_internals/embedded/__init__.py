@@ -1,0 +1,1 @@
+"""Modules that scripts which reproduce a finding contain: they import torch alone."""
