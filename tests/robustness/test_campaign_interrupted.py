@@ -50,7 +50,8 @@ def test_one_signal_completes_items_in_flight_and_stops(
     assert summary["interrupted"]
     assert summary["why"] == "interrupt"
     assert summary["errors"] == []
-    assert events == ["stopping", "stored", "summary"]
+    # Whether the item in flight has a finding depends on when the signal comes.
+    assert [event for event in events if event != "finding"] == ["stopping", "stored", "summary"]
     Pretending(tmp_path).ended()
     goes_on = stored_state(tmp_path, PRETENDED)
     assert_same(goes_on, undisturbed_like(goes_on))
