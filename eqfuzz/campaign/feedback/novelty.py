@@ -94,15 +94,15 @@ def add_results(
     cost_unit: str,
 ) -> tuple[list[Yield], list[CorpusEntry]]:
     """Add ``results`` to ``reached``; returns what each yields, and their entries that are not in ``corpus``."""
-    in_corpus = {(entry.program, entry.setting) for entry in corpus}
+    in_corpus = {(entry.program, entry.settings_digest) for entry in corpus}
     yields: list[Yield] = []
     added: list[CorpusEntry] = []
     for item, outcome in results:
         one = reached.add_outcome(item, outcome, cost_unit)
         yields.append(one)
         for entry in corpus_entries(one, outcome):
-            if (entry.program, entry.setting) not in in_corpus:
-                in_corpus.add((entry.program, entry.setting))
+            if (entry.program, entry.settings_digest) not in in_corpus:
+                in_corpus.add((entry.program, entry.settings_digest))
                 added.append(entry)
     return yields, added
 

@@ -142,7 +142,7 @@ class CorpusEntry:
     """Settings of the configuration that it was compiled under, where these were mutated; else empty."""
 
     @property
-    def setting(self) -> str:
+    def settings_digest(self) -> str:
         """Digest of the settings; empty for none."""
         text = json.dumps(self.settings, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16] if self.settings else ""

@@ -80,7 +80,7 @@ corpus = sa.Table(
     metadata,
     _campaign(),
     sa.Column("program", sa.String, primary_key=True),
-    sa.Column("setting", sa.String, primary_key=True, server_default=""),
+    sa.Column("settings_digest", sa.String, primary_key=True, server_default=""),
     sa.Column("position", sa.Integer, nullable=False),
     sa.Column("name", sa.String, nullable=False),
     sa.Column("parent", sa.String, nullable=False),

@@ -161,7 +161,7 @@ class Store(StoreReader, Closeable):
                 "rules": list(entry.rules),
                 "features": sorted(entry.features),
                 "settings": dict(entry.settings),
-                "setting": entry.setting,
+                "settings_digest": entry.settings_digest,
             }
             values = self._database.insert(table).values(campaign=campaign, position=number, **row)
             connection.execute(values.on_conflict_do_nothing())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps
 from eqfuzz.run.configs.fuzzer import SamplingMethod
-from eqfuzz.run.configs.named import MOST_GRAPH_STEPS, MUTATED, Config
+from eqfuzz.run.configs.named import MUTATED, Config
 from eqfuzz.run.configs.options import Option
 from eqfuzz.run.configs.sampling import draw_values
 
@@ -49,7 +49,7 @@ def _with_graph(config: Config, steps: Sequence[GraphStep]) -> Config:
 
 def _more_steps(config: Config, rng: random.Random) -> Config:
     steps = [*config.graph, *draw_steps(rng, rng.randint(1, NEW_STEPS))]
-    return _with_graph(config, steps[-min(MOST_STEPS, MOST_GRAPH_STEPS) :])
+    return _with_graph(config, steps[-MOST_STEPS:])
 
 
 def _fewer_steps(config: Config, rng: random.Random) -> Config:

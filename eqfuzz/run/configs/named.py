@@ -12,7 +12,7 @@ from typing import Any
 import pydantic
 
 from eqfuzz.program.suggestions import did_you_mean
-from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps
+from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps, graph_declarations
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
@@ -287,6 +287,11 @@ def read_configs(path: Path) -> dict[str, Config]:
         unknown = _unknown_option(config)
         if unknown:
             raise ValueError(f"{path}: configs.{config.name}: this torch has no option {unknown}")
+        rules = [one.name for one in graph_declarations()] if config.graph else []
+        for step in config.graph:
+            if step.rule not in rules:
+                hint = did_you_mean(step.rule, rules)
+                raise ValueError(f"{path}: configs.{config.name}.graph: no rule {step.rule!r} in rewrites/graphs{hint}")
     return BUILT_IN | added
 
 

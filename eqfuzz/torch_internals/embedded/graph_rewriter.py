@@ -28,7 +28,7 @@ class _SparingBisector:
 def spare_custom_passes() -> None:
     """From now on, torch's bisector does not switch off custom passes."""
     if not isinstance(CompilerBisector.disable_subsystem, _SparingBisector):
-        CompilerBisector.disable_subsystem = _SparingBisector(CompilerBisector.disable_subsystem)  # type: ignore
+        CompilerBisector.disable_subsystem = _SparingBisector(CompilerBisector.disable_subsystem)  # type: ignore[assignment]
 
 
 class GraphRewriter(CustomGraphPass):

@@ -123,7 +123,7 @@ def test_entries_of_an_earlier_version_are_read(tmp_path: Path, revision: str):
         connection.execute("INSERT INTO corpus VALUES (1, 'd', 1, 'n.py', 'd', '{}', '[]', '[7]', 1.0)")
     with open_store(InvocationOptions(name="", out=tmp_path)) as store:
         (entry,) = store.corpus(1)
-    assert (entry.features, entry.settings, entry.setting) == (frozenset({7}), {}, "")
+    assert (entry.features, entry.settings, entry.settings_digest) == (frozenset({7}), {}, "")
 
 
 def test_file_of_a_newer_version_is_refused(out: Path):

@@ -3,10 +3,11 @@
 import random
 from pathlib import Path
 
+import pytest
 import torch._inductor
 
-from eqfuzz.run.configs.mutation import DISABLED, PASSES, mutate_config
-from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG, MOST_GRAPH_STEPS, Config
+from eqfuzz.run.configs.mutation import DISABLED, MOST_STEPS, PASSES, mutate_config
+from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG, Config, read_configs
 from eqfuzz.run.configs.options import Option
 from eqfuzz.torch_internals.options import config_module
 
@@ -33,7 +34,7 @@ def test_every_kind_of_setting_is_mutated_and_put_back():
         {DISABLED in config.inductor for config in configs},
     ):
         assert seen == {True, False}
-    assert all(len(config.graph) <= MOST_GRAPH_STEPS for config in configs)
+    assert all(len(config.graph) <= MOST_STEPS for config in configs)
 
 
 def test_configurations_have_names_of_their_own():
@@ -62,3 +63,18 @@ def test_passes_are_named_as_torch_names_them():
     files = (Path(torch._inductor.__file__).parent / "fx_passes").glob("*.py")
     source = "".join(path.read_text() for path in files)
     assert [name for name in PASSES if name not in source and not name.startswith("pass_pattern_")] == []
+
+
+def test_an_unknown_rule_or_point_of_a_file_is_one_line(tmp_path):
+    file = tmp_path / "configs.toml"
+    for step, words in (
+        (
+            '{ point = "joint", rule = "minus_zer" }',
+            "no rule 'minus_zer' in rewrites/graphs, did you mean 'minus_zero'",
+        ),
+        ('{ point = "nowhere", rule = "minus_zero" }', "graph.0.point: Input should be 'pre-grad'"),
+    ):
+        file.write_text(f"[configs.a]\ngraph = [{step}]\n")
+        with pytest.raises(ValueError, match=words) as caught:
+            read_configs(file)
+        assert "\n" not in str(caught.value)

@@ -10,18 +10,18 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("corpus", sa.Column("setting", sa.String(), nullable=False, server_default=""))
+    op.add_column("corpus", sa.Column("settings_digest", sa.String(), nullable=False, server_default=""))
     op.add_column("corpus", sa.Column("settings", sa.JSON(), nullable=False, server_default="{}"))
     with op.batch_alter_table("corpus") as table:
         table.drop_constraint("pk_corpus", type_="primary")
-        table.create_primary_key("pk_corpus", ["campaign", "program", "setting"])
+        table.create_primary_key("pk_corpus", ["campaign", "program", "settings_digest"])
 
 
 def downgrade() -> None:
-    op.execute("DELETE FROM corpus WHERE setting <> ''")
+    op.execute("DELETE FROM corpus WHERE settings_digest <> ''")
     with op.batch_alter_table("corpus") as table:
         table.drop_constraint("pk_corpus", type_="primary")
         table.create_primary_key("pk_corpus", ["campaign", "program"])
     with op.batch_alter_table("corpus") as table:
         table.drop_column("settings")
-        table.drop_column("setting")
+        table.drop_column("settings_digest")
