@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality quality-real coverage torches defects clean FORCE
+.PHONY: help setup mutate test test-all check bench quality quality-real coverage torches backends defects clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,7 @@ help:
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
 	@echo "make coverage which statements of torch seeds and random programs run (ARGS=\"--time 20m\"; it resumes)"
 	@echo "make torches  test releases of torch and write their table (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
+	@echo "make backends run the seeds in ONNX Runtime, OpenVINO, TVM and AOTInductor (hours; ARGS=\"--time 20m\"; it resumes)"
 	@echo "make defects  run the scripts of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
 	@echo "make clean    remove output of runs and tests, findings included; .venv stays"
 
@@ -54,6 +55,20 @@ check: setup
 bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.runner $(ARGS)
+
+# Each compiler has an environment of its own, as some of them need other releases of the same packages.
+BACKENDS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eqfuzz/backends
+
+$(BACKENDS)/%/.ready:
+	@echo "set-up:   $* in $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore $(@D)/bin/python -m pip install -q --progress-bar off \
+	    $(if $(filter tvm_relax,$*),apache-tvm onnx,$*) numpy
+	@touch $@
+
+backends: setup $(foreach name,onnxruntime openvino tvm_relax,$(BACKENDS)/$(name)/.ready)
+	@$(PIP) -q onnx onnxscript
+	@$(PY) -m tools.backends $(ARGS)
 
 defects: setup
 	@$(PY) -m tools.gallery $(ARGS)

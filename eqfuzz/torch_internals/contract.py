@@ -198,7 +198,9 @@ _BISECTOR = (
 )
 
 _EXPORTING = tuple(
-    PrivateName(f"torch.{path}", "exports graphs", lost="no configurations export and aot_inductor")
+    PrivateName(
+        f"torch.{path}", "exports graphs", lost="no configurations export and aot_inductor, none of other compilers"
+    )
     for path in (
         "_dynamo.backends.common:aot_autograd",
         "_dynamo.backends.registry:_COMPILER_FNS",

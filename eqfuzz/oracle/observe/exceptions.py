@@ -146,6 +146,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 def _origin(error: BaseException) -> str:
     chain = _chain(error)
+    if any(type(link).__name__ == "UnsupportedGraph" for link in chain):
+        return "unsupported"
     if any(_named(link, _UNSUPPORTED) for link in chain):
         # A context is only the exception being handled; the wrappers below have the refusal as their cause.
         outermost_is_compilers = _is_compilers(error) or _named(error, _UNSUPPORTED)

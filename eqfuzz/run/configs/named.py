@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import random
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,8 @@ import pydantic
 from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps, graph_declarations
 from eqfuzz.torch_internals.bisector import switched_off
+from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN, foreign_python
+from eqfuzz.torch_internals.embedded.texts import server_text
 from eqfuzz.torch_internals.options import config_module, patched, values_of
 
 MUTATED = "mutated"
@@ -22,7 +25,7 @@ MUTATED = "mutated"
 MOST_THREADS = 64
 MOST_GRAPH_STEPS = 100
 
-EXPORTING = ("export", "aot_inductor")
+EXPORTING = ("export", "aot_inductor", *FOREIGN)
 """Backends that are no part of torch."""
 
 SMALL_LOOPS = "cpp.min_chunk_size"
@@ -83,7 +86,11 @@ class Config(pydantic.BaseModel):
         """``torch.compile(target)`` under this configuration; call it within ``patched()``."""
         import torch
 
-        if self.is_exporting:
+        if self.backend in FOREIGN:
+            from eqfuzz.torch_internals.embedded.foreign_backends import register_foreign_backends
+
+            register_foreign_backends(server_text())
+        elif self.is_exporting:
             from eqfuzz.torch_internals.embedded.exporting_backends import register_exporting_backends
 
             register_exporting_backends()
@@ -196,6 +203,10 @@ _SHIPPED = (
         Config(name="aot_inductor", backend="aot_inductor", dynamic=False),
         "these compiled ahead of time; many CPU seconds for each graph",
     ),
+    *(
+        (Config(name=name, backend=name, dynamic=False), f"AOTAutograd's graphs as ONNX, in {title}")
+        for name, title in (("onnxruntime", "ONNX Runtime"), ("openvino", "OpenVINO"), ("tvm_relax", "TVM"))
+    ),
 )
 BUILT_IN = {config.name: config for config, _ in _SHIPPED}
 DEFAULT_CONFIG = BUILT_IN["inductor"]
@@ -242,12 +253,12 @@ def known_configs(file: Path | None) -> dict[str, Config]:
 
 
 def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config, ...]:
-    """The configurations of these names, or ``all``; without a name those of the file, else the default.
+    """The configurations of these names, or ``all`` that can run; without a name those of the file, else the default.
 
-    Raises ValueError with a suggestion and the known names.
+    Raises ValueError with a suggestion and the known names, or with what a configuration lacks.
     """
     if "all" in names:
-        return tuple(configs.values())
+        return tuple(config for config in configs.values() if not lacks(config))
     if not names:
         added = [config for name, config in configs.items() if config != BUILT_IN.get(name)]
         return tuple(added) or (DEFAULT_CONFIG,)
@@ -256,7 +267,21 @@ def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config,
         if config is None:
             hint = did_you_mean(name, list(configs))
             raise ValueError(f"no configuration {name!r}{hint}; known: {in_words(configs)}")
+        lack = lacks(config)
+        if lack:
+            raise ValueError(f"configuration {name}: {lack}; make backends installs it")
     return tuple(config for config in chosen.values() if config is not None)
+
+
+def lacks(config: Config) -> str:
+    """What its backend needs and this machine has not; empty where it can run."""
+    if config.backend not in FOREIGN:
+        return ""
+    for package in ("onnx", "onnxscript"):
+        if importlib.util.find_spec(package) is None:
+            return f"the package {package} is not installed beside torch"
+    python = foreign_python(config.backend)
+    return "" if python.is_file() else f"{config.backend} is not installed: there is no {python}"
 
 
 def open_to_seeds(names: Sequence[str], configs: Mapping[str, Config]) -> dict[str, Config]:

@@ -27,7 +27,7 @@ def register_exporting_backends() -> None:
 def _compiler(compile_exported: Callable[[torch.export.ExportedProgram], Callable[..., Any]]) -> Callable[..., Any]:
     def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
         with unset_fake_temporarily(), tracing(None), torch.no_grad():
-            run = compile_exported(_exported(graph, inputs))
+            run = compile_exported(exported(graph, inputs))
 
         def boxed(arguments: list[Any]) -> Any:
             taken = [one.detach() if isinstance(one, torch.Tensor) else one for one in arguments]
@@ -41,7 +41,8 @@ def _compiler(compile_exported: Callable[[torch.export.ExportedProgram], Callabl
     return compile_graph
 
 
-def _exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export.ExportedProgram:
+def exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export.ExportedProgram:
+    """The graph as ``torch.export`` has it. Raises UnsupportedGraph."""
     if not all(isinstance(one, torch.Tensor) for one in inputs):
         raise UnsupportedGraph("the backend does not support a graph that takes sizes")
     examples = tuple(

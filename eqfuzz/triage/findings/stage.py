@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from eqfuzz.oracle.compare.verdict import FINDINGS
 from eqfuzz.torch_internals.bisector import application
+from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN
 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
     from eqfuzz.run.messages.finding_jobs import BisectorResult
@@ -22,9 +23,12 @@ STAGES = {
     "inductor": "Inductor",
     "export": "torch.export",
     "aot_inductor": "AOTInductor",
+    "onnxruntime": "ONNX Runtime, or the export to ONNX",
+    "openvino": "OpenVINO, or the export to ONNX",
+    "tvm_relax": "TVM, or the export to ONNX",
 }
 
-_BESIDE = {"aot_inductor": ("export", "inductor")}
+_BESIDE = {"aot_inductor": ("export", "inductor"), **dict.fromkeys(FOREIGN, ("export",))}
 """Backends that share stages with another one, besides those of ``LADDER``."""
 
 

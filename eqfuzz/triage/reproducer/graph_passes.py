@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from eqfuzz.rewrite.graphs.graph_step import GraphPoint, GraphStep, graph_declarations
-from eqfuzz.triage.reproducer.own_backends import module_text
+from eqfuzz.torch_internals.embedded.texts import module_text
 
 _SWITCHES = ("torch._inductor.config.fx_graph_cache", "torch._functorch.config.enable_autograd_cache")
 """Caches do not know what the passes do."""

@@ -115,7 +115,7 @@ def _whole(finding: Finding, config: Config, parts: list[str], preload: str | No
     modules |= weights_beside.MODULES if weights else frozenset()
     head = script_header(finding, config, future, setup, modules, draws=draws(program))
     graphs = graph_passes_text(config.graph) if config.graph else ""
-    backends = own_backends_text() if config.is_exporting else ""
+    backends = own_backends_text(config.backend) if config.is_exporting else ""
     whole = [head, *(part for part in (graphs, backends, first, weights) if part), f"# The program\n{program}", *parts]
     return "\n\n\n".join(part.strip("\n") for part in whole) + "\n"
 
