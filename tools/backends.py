@@ -1,0 +1,139 @@
+"""What other compilers make of the seeds: ONNX Runtime, OpenVINO and TVM by ONNX, torch.export, AOTInductor.
+
+``make backends`` installs them and calls this; ``ARGS="--time 20m"`` ends it early, and the next call goes on after the
+last result. ``--write`` writes the table of ``docs/measurements/backends.md``. Each seed runs as it is, not rewritten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import datetime
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from eqfuzz.cli.options.values import time_limit
+from eqfuzz.commands.journal import Journal
+from eqfuzz.run.configs.named import BUILT_IN, EXPORTING, lacks
+
+PAGE = Path("docs/measurements/backends.md")
+MARK = "<!-- measured below -->\n"
+JOURNAL = Path("eqfuzz-out/backends.jsonl")
+AGREE = "agree"
+UNSUPPORTED = "unsupported"
+SECONDS_PER_SEED = 300
+SECONDS_BETWEEN_LINES = 30
+
+
+def measured(backend: str, seed: Path) -> dict[str, Any]:
+    """Verdicts and findings of a seed under one backend, and the CPU seconds of the whole run."""
+    command = [sys.executable, "-m", "eqfuzz", "mutate", str(seed), "--config", backend, "--strategy", "none"]
+    command += ["--no-check", "audit,draws", "--no-known-issues", "--jobs", "1", "--format", "json"]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run = subprocess.run(
+                [*command, "--out", folder], capture_output=True, text=True, timeout=SECONDS_PER_SEED, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return {"verdicts": ["timeout"], "findings": [], "cpu_seconds": float(SECONDS_PER_SEED)}
+    events = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+    cells = [event for event in events if event["event"] == "cell" and event["config"] == backend]
+    findings = [event for event in events if event["event"] == "finding" and event["config"] == backend]
+    ends = [event for event in events if event["event"] == "summary"]
+    if not ends:
+        raise RuntimeError(f"{backend} on {seed}: exit code {run.returncode}: {run.stderr[-400:]}")
+    return {
+        "verdicts": [cell["verdict"]["kind"] for cell in cells],
+        "findings": [f"{one['verdict']['kind']}: {one['verdict']['message']}" for one in findings],
+        "cpu_seconds": ends[0]["cpu_seconds"],
+    }
+
+
+def seeds() -> list[Path]:
+    """The shipped ones but those of known defects, in an order in which each beginning is a sample."""
+    files = [file for file in Path("seeds").rglob("*.py") if "regressions" not in file.parts]
+    return sorted(files, key=lambda file: hashlib.sha256(str(file).encode()).hexdigest())
+
+
+def rows(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
+    """Lines of a Markdown table."""
+    heads = ("backend", "seeds", "cells", "supported", "agree, of those supported", "CPU-s for a whole run of a seed")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for backend in EXPORTING:
+        own = [result for (name, _), result in results.items() if name == backend]
+        kinds = Counter(kind for result in own for kind in result["verdicts"])
+        supported = kinds.total() - kinds[UNSUPPORTED]
+        if not supported:
+            continue
+        seconds = sum(result["cpu_seconds"] for result in own) / len(own)
+        yield (
+            f"| `{backend}` | {len(own)} | {kinds.total()} | {supported / kinds.total():.0%} "
+            f"| {kinds[AGREE]} of {supported}, {kinds[AGREE] / supported:.0%} | {seconds:.1f} |"
+        )
+
+
+def differences(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
+    """A line for each confirmed finding."""
+    for (backend, seed), result in sorted(results.items()):
+        for message in result["findings"]:
+            yield f"- `{backend}`, `{seed}`: {' '.join(message.split())[:300]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.backends", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--time", type=time_limit, default=None, metavar="TIME", help="end after TIME: 90s, 20m, 2h")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="seeds at the same time")
+    parser.add_argument("--backend", action="append", choices=EXPORTING, help="only these; repeatable")
+    parser.add_argument("--write", action="store_true", help=f"write the tables of {PAGE}")
+    options = parser.parse_args(arguments)
+    JOURNAL.parent.mkdir(exist_ok=True)
+    journal = Journal(JOURNAL)
+    backends = [name for name in options.backend or EXPORTING if not lacks(BUILT_IN[name])]
+    for name in options.backend or EXPORTING:
+        if name not in backends:
+            print(f"not run: {name}: {lacks(BUILT_IN[name])}", file=sys.stderr)
+    ends = time.monotonic() + options.time if options.time else float("inf")
+    pairs = [(backend, seed) for seed in seeds() for backend in backends]
+    results: dict[tuple[str, Path], dict[str, Any]] = {}
+    last = time.monotonic()
+
+    def run(pair: tuple[str, Path]) -> dict[str, Any] | None:
+        backend, seed = pair
+        key = f"{backend} {seed}"
+        if time.monotonic() > ends and key not in journal:
+            return None
+        return journal.get(key, lambda: measured(backend, seed))
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for pair, result in zip(pairs, pool.map(run, pairs), strict=True):
+            if result is not None:
+                results[pair] = result
+            if time.monotonic() - last > SECONDS_BETWEEN_LINES:
+                print(f"{len(results)}/{len(pairs)} results", file=sys.stderr, flush=True)
+                last = time.monotonic()
+    text = "\n".join([*rows(results), "", "Confirmed differences:", "", *differences(results)]) + "\n"
+    print(text)
+    if len(results) < len(pairs):
+        print(f"{len(pairs) - len(results)} of {len(pairs)} results are missing; call it again", file=sys.stderr)
+    if options.write:
+        date = datetime.datetime.now(datetime.UTC).date()
+        count = f"{len(results)} of {len(pairs)} pairs of a seed and a backend"
+        head = f"`make backends ARGS=--write`, {date}, torch {version('torch')}: {count}.\n\n"
+        PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + head + text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
