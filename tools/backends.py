@@ -12,6 +12,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ JOURNAL = Path("eqfuzz-out/backends.jsonl")
 AGREE = "agree"
 UNSUPPORTED = "unsupported"
 SECONDS_PER_SEED = 300
+_NUMBERS = re.compile(r"\d+")
 SECONDS_BETWEEN_LINES = 30
 
 
@@ -45,7 +47,7 @@ def measured(backend: str, seed: Path) -> dict[str, Any]:
                 [*command, "--out", folder], capture_output=True, text=True, timeout=SECONDS_PER_SEED, check=False
             )
         except subprocess.TimeoutExpired:
-            return {"verdicts": ["timeout"], "findings": [], "cpu_seconds": float(SECONDS_PER_SEED)}
+            return {"verdicts": ["timeout"], "findings": [], "refusals": [], "cpu_seconds": float(SECONDS_PER_SEED)}
     events = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
     cells = [event for event in events if event["event"] == "cell" and event["config"] == backend]
     findings = [event for event in events if event["event"] == "finding" and event["config"] == backend]
@@ -55,6 +57,7 @@ def measured(backend: str, seed: Path) -> dict[str, Any]:
     return {
         "verdicts": [cell["verdict"]["kind"] for cell in cells],
         "findings": [f"{one['verdict']['kind']}: {one['verdict']['message']}" for one in findings],
+        "refusals": [one["verdict"]["message"] for one in cells if one["verdict"]["kind"] == UNSUPPORTED],
         "cpu_seconds": ends[0]["cpu_seconds"],
     }
 
@@ -90,6 +93,19 @@ def differences(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str
             yield f"- `{backend}`, `{seed}`: {' '.join(message.split())[:300]}"
 
 
+def refusals(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
+    """Rows of a Markdown table: what is not supported, most frequent first."""
+    reasons = Counter(
+        (backend, _NUMBERS.sub("N", " ".join(message.partition(" refuses with ")[2].split()))[:160])
+        for (backend, _), result in results.items()
+        for message in result["refusals"]
+    )
+    yield "| cells | backend | not supported |"
+    yield "|---|---|---|"
+    for (backend, reason), count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        yield f"| {count} | `{backend}` | {reason.replace('|', '/')} |"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.backends", description=(__doc__ or "").partition("\n")[0])
@@ -123,7 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if time.monotonic() - last > SECONDS_BETWEEN_LINES:
                 print(f"{len(results)}/{len(pairs)} results", file=sys.stderr, flush=True)
                 last = time.monotonic()
-    text = "\n".join([*rows(results), "", "Confirmed differences:", "", *differences(results)]) + "\n"
+    text = (
+        "\n".join([*rows(results), "", *refusals(results), "", "Confirmed differences:", "", *differences(results)])
+        + "\n"
+    )
     print(text)
     if len(results) < len(pairs):
         print(f"{len(pairs) - len(results)} of {len(pairs)} results are missing; call it again", file=sys.stderr)
