@@ -17,6 +17,7 @@ import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, USAGE
 from eqfuzz.errors import error_line
+from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN, foreign_python
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_TORCH = (2, 6)
@@ -81,6 +82,7 @@ def checks() -> Iterator[Check]:
     yield _tool("mold", ("mold",), "links compiled kernels faster", "mold")
     yield _sandbox()
     yield _onnx()
+    yield from (_foreign(name) for name in FOREIGN)
     yield _tool("graphviz", ("dot", "-V"), "draws programs as graphs", "graphviz")
 
 
@@ -187,6 +189,14 @@ def _onnx() -> Check:
     except importlib.metadata.PackageNotFoundError:
         return Check("onnx", ABSENT, "not found", purpose, "pip install 'eqfuzz[onnx]'")
     return Check("onnx", OK, version, purpose)
+
+
+def _foreign(name: str) -> Check:
+    purpose = f"--config {name} compares with it"
+    python = foreign_python(name)
+    if not python.is_file():
+        return Check(name, ABSENT, "not installed", purpose, "make backends")
+    return Check(name, OK, str(python), purpose)
 
 
 def _temp_folder() -> Check:
