@@ -1,6 +1,6 @@
 """What other compilers make of the seeds: ONNX Runtime, OpenVINO and TVM by ONNX, torch.export, AOTInductor.
 
-``make backends`` installs them and calls this; ``ARGS="--time 20m"`` ends it early, and the next call goes on after the
+``make backends`` installs them and calls this; ``ARGS="--time 20m"`` ends it early, and the next call resumes after the
 last result. ``--write`` writes the table of ``docs/measurements/backends.md``. Each seed runs as it is, not rewritten.
 """
 
