@@ -202,6 +202,7 @@ _EXPORTING = tuple(
         f"torch.{path}", "exports graphs", lost="no configurations export and aot_inductor, none of other compilers"
     )
     for path in (
+        "_decomp:core_aten_decompositions",
         "_dynamo.backends.common:aot_autograd",
         "_dynamo.backends.registry:_COMPILER_FNS",
         "_dynamo.backends.registry:register_backend",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import torch
+from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.backends.registry import _COMPILER_FNS, register_backend
 from torch._guards import tracing
@@ -31,7 +32,9 @@ def register_foreign_backends(server: str) -> None:
     for name in FOREIGN:
         if name not in _COMPILER_FNS:
             compiler = _compiler(_Server(name, server))
-            register_backend(aot_autograd(fw_compiler=compiler, bw_compiler=compiler), name=name)
+            # The exporter decomposes too, but leaves derivatives of activations, for which it has no translation.
+            backend = aot_autograd(fw_compiler=compiler, bw_compiler=compiler, decompositions=core_aten_decompositions)
+            register_backend(backend, name=name)
 
 
 class _Server:
@@ -108,12 +111,11 @@ def _outputs(graph: torch.fx.GraphModule) -> Sequence[Any]:
 def _with_tensor_outputs(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, list[torch.fx.Node]]:
     """A copy that returns each tensor once, and the graph's own nodes of them."""
     results = list(dict.fromkeys(one for one in _outputs(graph) if isinstance(one, torch.fx.Node)))
-    copy = torch.fx.GraphModule(graph, torch.fx.Graph())
+    copy = torch.fx.Graph()
     copies: dict[torch.fx.Node, torch.fx.Node] = {}
-    copy.graph.graph_copy(graph.graph, copies)
-    copy.graph.output(tuple(copies[node] for node in results))
-    copy.recompile()
-    return copy, results
+    copy.graph_copy(graph.graph, copies)
+    copy.output(tuple(copies[node] for node in results))
+    return torch.fx.GraphModule(graph, copy), results
 
 
 def _refuse_dtypes(values: Sequence[Any]) -> None:
