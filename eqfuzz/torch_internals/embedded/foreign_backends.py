@@ -33,7 +33,7 @@ def register_foreign_backends(server: str) -> None:
         if name not in _COMPILER_FNS:
             compiler = _compiler(_Server(name, server))
             # The exporter decomposes too, but leaves derivatives of activations, for which it has no translation.
-            backend = aot_autograd(fw_compiler=compiler, bw_compiler=compiler, decompositions=core_aten_decompositions)
+            backend = aot_autograd(fw_compiler=compiler, bw_compiler=compiler, decompositions=core_aten_decompositions)  # type: ignore[arg-type]
             register_backend(backend, name=name)
 
 
