@@ -33,7 +33,7 @@ JOURNAL = Path("eqfuzz-out/backends.jsonl")
 AGREE = "agree"
 UNSUPPORTED = "unsupported"
 SECONDS_PER_SEED = 300
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"\b\d+\b")
 SECONDS_BETWEEN_LINES = 30
 
 
@@ -96,7 +96,7 @@ def differences(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str
 def refusals(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
     """Rows of a Markdown table: what is not supported, most frequent first."""
     reasons = Counter(
-        (backend, _NUMBERS.sub("N", " ".join(message.partition(" refuses with ")[2].split()))[:160])
+        (backend, _NUMBERS.sub("N", " ".join(message.partition("UnsupportedGraph: ")[2].split()))[:160])
         for (backend, _), result in results.items()
         for message in result["refusals"]
     )
