@@ -31,7 +31,6 @@ FOLDER = Path(__file__).parents[1] / "docs" / "findings"
 INDEX, RESULTS, ISSUES = "index.md", "results.json", "issues"
 
 NOT_REPORTED = "(none found)"
-NO_SEED = "(only the script shows it)"
 """Stands for the address of an upstream issue where a search found none."""
 
 _PAGE = re.compile(r"\d{3}-[a-z0-9-]+\.md")
@@ -58,7 +57,7 @@ class Defect:
     upstream: str
     """Address of its issue, ``near`` one and its address, or ``NOT_REPORTED``."""
     seed: str
-    """Seed that shows it, below the repository, or ``NO_SEED``."""
+    """Seed that shows it, below the repository."""
     origin: str
     """How it was found."""
 

@@ -14,19 +14,7 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.report.issue import without_docstring
 from eqfuzz.triage.confirm.replay import ERROR, run_script
 from eqfuzz.triage.findings.severity import Severity
-from tools.gallery import (
-    FOLDER,
-    INDEX,
-    ISSUES,
-    NO_SEED,
-    NOT_REPORTED,
-    RESULTS,
-    Defect,
-    InvalidPage,
-    defects_in,
-    main,
-    table,
-)
+from tools.gallery import FOLDER, INDEX, ISSUES, NOT_REPORTED, RESULTS, Defect, InvalidPage, defects_in, main, table
 from tools.release_columns import BEGIN, END, read_columns, with_table
 
 DEFECTS = defects_in(FOLDER)
@@ -58,7 +46,7 @@ def test_page_has_a_script_and_a_seed(defect):
     assert docstring.splitlines()[0] == f"{defect.title}."
     assert "Exit status: 1 while the defect is there, 0 once it is fixed." in docstring
     assert defect.upstream == NOT_REPORTED or UPSTREAM.fullmatch(defect.upstream)
-    assert defect.seed == NO_SEED or (folder("seeds").parent / defect.seed).is_file()
+    assert (folder("seeds").parent / defect.seed).is_file()
     assert f"[Script]({defect.script.name})" in defect.page.read_text(encoding="utf-8")
 
 
