@@ -56,7 +56,7 @@ bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.runner $(ARGS)
 
-# Each compiler has an environment of its own, as some of them need other releases of the same packages.
+# Each compiler has an environment of its own, so that torch's need not meet its requirements.
 BACKENDS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eqfuzz/backends
 
 $(BACKENDS)/%/.ready:

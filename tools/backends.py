@@ -33,8 +33,8 @@ JOURNAL = Path("eqfuzz-out/backends.jsonl")
 AGREE = "agree"
 UNSUPPORTED = "unsupported"
 SECONDS_PER_SEED = 300
-_NUMBERS = re.compile(r"\b\d+\b")
 SECONDS_BETWEEN_LINES = 30
+_NUMBERS = re.compile(r"\b\d+\b")
 
 
 def measured(backend: str, seed: Path) -> dict[str, Any]:
@@ -149,7 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.write:
         date = datetime.datetime.now(datetime.UTC).date()
         count = f"{len(results)} of {len(pairs)} pairs of a seed and a backend"
-        head = f"`make backends ARGS=--write`, {date}, torch {version('torch')}: {count}.\n\n"
+        command = " ".join(["python -m tools.backends", *(sys.argv[1:] if arguments is None else arguments)])
+        head = f"`{command}`, {date}, torch {version('torch')}: {count}.\n\n"
         PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + head + text, encoding="utf-8")
     return 0
 
