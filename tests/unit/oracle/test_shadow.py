@@ -269,6 +269,12 @@ def test_rounding_to_half_types_may_be_omitted(half):
     assert float(measured.bound.max()) < 4 * torch.finfo(half).eps
 
 
+@pytest.mark.parametrize("wider", [torch.bfloat16, torch.float32])
+def test_overflow_of_a_cast_to_half_may_be_omitted(wider):
+    (measured,) = outputs(lambda x: x.half().to(wider), torch.tensor([70000.0, 1.0]))
+    assert measured.unstable.tolist() == [True, False]
+
+
 def test_cond_is_shadowed():
     measured = reference_of(lambda x: torch.cond(x.sum() > -1e9, torch.sin, torch.cos, (x,)), draw(4))
     torch.testing.assert_close(measured.calls[0].outputs[0][1].value, draw(4).double().sin())
