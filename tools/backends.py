@@ -32,32 +32,33 @@ MARK = "<!-- measured below -->\n"
 JOURNAL = Path("eqfuzz-out/backends.jsonl")
 AGREE = "agree"
 UNSUPPORTED = "unsupported"
-SECONDS_PER_SEED = 300
+SECONDS_PER_SEED = 600
 SECONDS_BETWEEN_LINES = 30
 _NUMBERS = re.compile(r"\b\d+\b")
 
 
-def measured(backend: str, seed: Path) -> dict[str, Any]:
-    """Verdicts and findings of a seed under one backend, and the CPU seconds of the whole run."""
-    command = [sys.executable, "-m", "eqfuzz", "mutate", str(seed), "--config", backend, "--strategy", "none"]
-    command += ["--no-check", "audit,draws", "--no-known-issues", "--jobs", "1", "--format", "json"]
+def measured(seed: Path, backends: Sequence[str]) -> dict[str, Any]:
+    """Cells and findings of a seed under all ``backends``, and the CPU seconds of the whole run."""
+    command = [sys.executable, "-m", "eqfuzz", "mutate", str(seed), "--config", ",".join(backends)]
+    command += ["--strategy", "none", "--no-check", "audit,draws", "--no-known-issues", "--jobs", "1"]
+    command += ["--format", "json"]
     with tempfile.TemporaryDirectory() as folder:
         try:
             run = subprocess.run(
                 [*command, "--out", folder], capture_output=True, text=True, timeout=SECONDS_PER_SEED, check=False
             )
         except subprocess.TimeoutExpired:
-            return {"verdicts": ["timeout"], "findings": [], "refusals": [], "cpu_seconds": float(SECONDS_PER_SEED)}
+            return {"state": "timeout", "cells": [], "findings": [], "cpu_seconds": float(SECONDS_PER_SEED)}
     events = [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
-    cells = [event for event in events if event["event"] == "cell" and event["config"] == backend]
-    findings = [event for event in events if event["event"] == "finding" and event["config"] == backend]
+    cells = [event for event in events if event["event"] == "cell" and event["config"] in backends]
+    findings = [event for event in events if event["event"] == "finding" and event["config"] in backends]
     ends = [event for event in events if event["event"] == "summary"]
     if not ends:
-        raise RuntimeError(f"{backend} on {seed}: exit code {run.returncode}: {run.stderr[-400:]}")
+        raise RuntimeError(f"{seed}: exit code {run.returncode}: {run.stderr[-400:]}")
     return {
-        "verdicts": [cell["verdict"]["kind"] for cell in cells],
-        "findings": [f"{one['verdict']['kind']}: {one['verdict']['message']}" for one in findings],
-        "refusals": [one["verdict"]["message"] for one in cells if one["verdict"]["kind"] == UNSUPPORTED],
+        "state": "done",
+        "cells": [[one["config"], one["verdict"]["kind"], one["verdict"]["message"], one["seconds"]] for one in cells],
+        "findings": [[one["config"], f"{one['verdict']['kind']}: {one['verdict']['message']}"] for one in findings],
         "cpu_seconds": ends[0]["cpu_seconds"],
     }
 
@@ -68,37 +69,41 @@ def seeds() -> list[Path]:
     return sorted(files, key=lambda file: hashlib.sha256(str(file).encode()).hexdigest())
 
 
-def rows(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
+def rows(results: dict[Path, dict[str, Any]]) -> Iterator[str]:
     """Lines of a Markdown table."""
-    heads = ("backend", "seeds", "cells", "supported", "agree, of those supported", "CPU-s for a whole run of a seed")
+    heads = ("backend", "seeds", "cells", "supported", "agree, of those supported", "seconds per supported cell")
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     for backend in EXPORTING:
-        own = [result for (name, _), result in results.items() if name == backend]
-        kinds = Counter(kind for result in own for kind in result["verdicts"])
-        supported = kinds.total() - kinds[UNSUPPORTED]
+        own = [[cell for cell in result["cells"] if cell[0] == backend] for result in results.values()]
+        cells = [cell for cells in own for cell in cells]
+        supported = [cell for cell in cells if cell[1] != UNSUPPORTED]
         if not supported:
             continue
-        seconds = sum(result["cpu_seconds"] for result in own) / len(own)
+        agree = sum(cell[1] == AGREE for cell in supported)
+        seconds = sum(cell[3] for cell in supported) / len(supported)
         yield (
-            f"| `{backend}` | {len(own)} | {kinds.total()} | {supported / kinds.total():.0%} "
-            f"| {kinds[AGREE]} of {supported}, {kinds[AGREE] / supported:.0%} | {seconds:.1f} |"
+            f"| `{backend}` | {sum(map(bool, own))} | {len(cells)} | {len(supported) / len(cells):.0%} "
+            f"| {agree} of {len(supported)}, {agree / len(supported):.0%} | {seconds:.1f} |"
         )
 
 
-def differences(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
-    """A line for each confirmed finding."""
-    for (backend, seed), result in sorted(results.items()):
-        for message in result["findings"]:
+def differences(results: dict[Path, dict[str, Any]]) -> Iterator[str]:
+    """A line for each confirmed finding, and for each seed that did not end."""
+    for seed, result in sorted(results.items()):
+        for backend, message in result["findings"]:
             yield f"- `{backend}`, `{seed}`: {' '.join(message.split())[:300]}"
+        if result["state"] == "timeout":
+            yield f"- `{seed}`: not judged, it did not end within {SECONDS_PER_SEED} s"
 
 
-def refusals(results: dict[tuple[str, Path], dict[str, Any]]) -> Iterator[str]:
+def refusals(results: dict[Path, dict[str, Any]]) -> Iterator[str]:
     """Rows of a Markdown table: what is not supported, most frequent first."""
     reasons = Counter(
         (backend, _NUMBERS.sub("N", " ".join(message.partition("UnsupportedGraph: ")[2].split()))[:160])
-        for (backend, _), result in results.items()
-        for message in result["refusals"]
+        for result in results.values()
+        for backend, kind, message, _ in result["cells"]
+        if kind == UNSUPPORTED
     )
     yield "| cells | backend | not supported |"
     yield "|---|---|---|"
@@ -121,34 +126,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in backends:
             print(f"not run: {name}: {lacks(BUILT_IN[name])}", file=sys.stderr)
     ends = time.monotonic() + options.time if options.time else float("inf")
-    pairs = [(backend, seed) for seed in seeds() for backend in backends]
-    results: dict[tuple[str, Path], dict[str, Any]] = {}
+    files = seeds()
+    results: dict[Path, dict[str, Any]] = {}
     last = time.monotonic()
 
-    def run(pair: tuple[str, Path]) -> dict[str, Any] | None:
-        backend, seed = pair
-        key = f"{backend} {seed}"
+    def run(seed: Path) -> dict[str, Any] | None:
+        key = f"{seed} {','.join(backends)}"
         if time.monotonic() > ends and key not in journal:
             return None
-        return journal.get(key, lambda: measured(backend, seed))
+        return journal.get(key, lambda: measured(seed, backends))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for pair, result in zip(pairs, pool.map(run, pairs), strict=True):
+        for seed, result in zip(files, pool.map(run, files), strict=True):
             if result is not None:
-                results[pair] = result
+                results[seed] = result
             if time.monotonic() - last > SECONDS_BETWEEN_LINES:
-                print(f"{len(results)}/{len(pairs)} results", file=sys.stderr, flush=True)
+                print(f"{len(results)}/{len(files)} seeds", file=sys.stderr, flush=True)
                 last = time.monotonic()
     text = (
         "\n".join([*rows(results), "", *refusals(results), "", "Confirmed differences:", "", *differences(results)])
         + "\n"
     )
     print(text)
-    if len(results) < len(pairs):
-        print(f"{len(pairs) - len(results)} of {len(pairs)} results are missing; call it again", file=sys.stderr)
+    if len(results) < len(files):
+        print(f"{len(files) - len(results)} of {len(files)} seeds are missing; call it again", file=sys.stderr)
     if options.write:
         date = datetime.datetime.now(datetime.UTC).date()
-        count = f"{len(results)} of {len(pairs)} pairs of a seed and a backend"
+        seconds = sum(result["cpu_seconds"] for result in results.values())
+        count = f"{len(results)} of {len(files)} seeds, {seconds:,.0f} CPU seconds"
         command = " ".join(["python -m tools.backends", *(sys.argv[1:] if arguments is None else arguments)])
         head = f"`{command}`, {date}, torch {version('torch')}: {count}.\n\n"
         PAGE.write_text(PAGE.read_text(encoding="utf-8").partition(MARK)[0] + MARK + head + text, encoding="utf-8")

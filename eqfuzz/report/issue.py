@@ -22,7 +22,7 @@ from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
 from eqfuzz.triage.findings.program_features import features_of
-from eqfuzz.triage.findings.stage import Blame, backends_below
+from eqfuzz.triage.findings.stage import Blame, backends_below, third_opinions
 from eqfuzz.triage.reproducer.header import without_imports_of_torch
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
@@ -135,7 +135,7 @@ def _expected(evidence: Evidence) -> str:
 
 def _backends(finding: Finding) -> list[tuple[str, str]]:
     kinds, own = finding.backends, finding.settings.get("backend", "inductor")
-    rows = [(backend, kinds[backend]) for backend in backends_below(own) if backend in kinds]
+    rows = [(backend, kinds[backend]) for backend in (*backends_below(own), *third_opinions(own)) if backend in kinds]
     return [*rows, (own, f"**{finding.verdict.kind}**")]
 
 

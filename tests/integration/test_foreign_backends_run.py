@@ -47,6 +47,8 @@ def test_fault_of_another_compiler_is_attributed_to_it(tmp_path, monkeypatch):
     faulty.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
     faulty.chmod(0o755)
     monkeypatch.setenv("EQFUZZ_ONNXRUNTIME_PYTHON", str(faulty))
+    for third_opinion in ("OPENVINO", "TVM_RELAX"):
+        monkeypatch.setenv(f"EQFUZZ_{third_opinion}_PYTHON", str(tmp_path / "not_installed"))
 
     options = ["--config", "onnxruntime", "--strategy", "none", "--no-check", "audit,draws"]
     run = mutate(tmp_path / "seed.py", *options, out=tmp_path / "out")

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from eqfuzz.oracle.compare.verdict import FINDINGS
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN
 
@@ -23,10 +23,13 @@ STAGES = {
     "inductor": "Inductor",
     "export": "torch.export",
     "aot_inductor": "AOTInductor",
-    "onnxruntime": "ONNX Runtime, or the export to ONNX",
-    "openvino": "OpenVINO, or the export to ONNX",
-    "tvm_relax": "TVM, or the export to ONNX",
+    "onnxruntime": "ONNX Runtime",
+    "openvino": "OpenVINO",
+    "tvm_relax": "TVM",
 }
+
+ONNX_EXPORT = "export to ONNX"
+"""The stage that all of ``FOREIGN`` share."""
 
 _BESIDE = {"aot_inductor": ("export", "inductor"), **dict.fromkeys(FOREIGN, ("export",))}
 """Backends that share stages with another one, besides those of ``LADDER``."""
@@ -39,13 +42,18 @@ def backends_below(backend: str) -> tuple[str, ...]:
     return (*LADDER, *_BESIDE.get(backend, ()))
 
 
+def third_opinions(backend: str) -> tuple[str, ...]:
+    """Those that take the same ONNX graph as a backend, whether or not they are installed."""
+    return tuple(other for other in FOREIGN if other != backend) if backend in FOREIGN else ()
+
+
 @dataclasses.dataclass(frozen=True)
 class Ablation:
     """The kind of verdict of each backend on the program and calls of a finding of ``kind``.
 
     The first backend that differs from eager is at fault, whatever its difference: a wrong graph may raise on one
-    backend and give wrong values on the next. ``shown`` has the backends below it with a verdict; ``backend`` is
-    the finding's own.
+    backend and give wrong values on the next. ``shown`` has the backends below it with a verdict, and third opinions;
+    ``backend`` is the finding's own.
     """
 
     kind: str
@@ -60,7 +68,14 @@ class Ablation:
         if differing:
             return STAGES[differing]
         judged = all(backend in self.shown for backend in below)
-        return STAGES.get(self.backend, self.backend) if judged else ""
+        return self._own_stage() if judged else ""
+
+    def _own_stage(self) -> str:
+        own = STAGES.get(self.backend, self.backend)
+        others = [self.shown[other] for other in third_opinions(self.backend) if other in self.shown]
+        if self.backend not in FOREIGN or VerdictKind.AGREE in others:
+            return own
+        return ONNX_EXPORT if self.kind in others else f"{own}, or the {ONNX_EXPORT}"
 
     @property
     def cheapest(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from eqfuzz.run.configs.named import lacks
 from eqfuzz.run.messages.finding_jobs import AuditJob, CompareJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import trial
 from eqfuzz.triage.findings.finding import DrawCount, Finding
-from eqfuzz.triage.findings.stage import Ablation, backends_below
+from eqfuzz.triage.findings.stage import Ablation, backends_below, third_opinions
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 
 FURTHER_DRAWS = 2
@@ -63,9 +64,11 @@ class FindingAnalyser:
         return str(verdicts[config.name].kind) if config.name in verdicts else "not judged"
 
     def _ablation(self, finding: Finding) -> Ablation:
-        """The verdicts of the backends below the finding's own on its calls."""
+        """The verdicts of the backends below the finding's own on its calls, and of installed third opinions."""
         config = config_of(finding)
-        below = backends_below(config.backend)
-        job = dataclasses.replace(job_about(CompareJob, finding), configs=tuple(config.on(name) for name in below))
-        verdicts = trial(self._pool, job).shown if below else {}
+        others = [config.on(name) for name in third_opinions(config.backend)]
+        configs = [config.on(name) for name in backends_below(config.backend)]
+        configs += [other for other in others if not lacks(other)]
+        job = dataclasses.replace(job_about(CompareJob, finding), configs=tuple(configs))
+        verdicts = trial(self._pool, job).shown if configs else {}
         return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in verdicts.items()})

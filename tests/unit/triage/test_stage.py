@@ -3,7 +3,7 @@
 import pytest
 
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
-from eqfuzz.triage.findings.stage import LADDER, Ablation, Blame
+from eqfuzz.triage.findings.stage import LADDER, Ablation, Blame, backends_below
 
 WORDS = {"wrong": "wrong-result", "crash": "compiler-crash", "refused": "unsupported", "unsure": "inconclusive"}
 
@@ -63,6 +63,23 @@ def test_cheapest_backend_has_the_kind_of_the_finding(verdicts, backend):
 )
 def test_only_backends_below_the_findings_own_decide(backend, verdicts, stage):
     assert ablation(backend, verdicts).stage == stage
+
+
+@pytest.mark.parametrize(
+    ("others", "stage"),
+    [
+        ({}, "TVM, or the export to ONNX"),
+        ({"openvino": "unsupported"}, "TVM, or the export to ONNX"),
+        ({"openvino": "wrong-result", "onnxruntime": "unsupported"}, "export to ONNX"),
+        ({"openvino": "wrong-result", "onnxruntime": "agree"}, "TVM"),
+        ({"openvino": "compiler-crash"}, "TVM, or the export to ONNX"),
+    ],
+)
+def test_third_opinion_separates_a_compiler_from_the_export_that_it_shares(others, stage):
+    below = dict.fromkeys(backends_below("tvm_relax"), "agree")
+    assert Ablation("wrong-result", "tvm_relax", {**below, **others}).stage == stage
+    assert Ablation("wrong-result", "tvm_relax", {**below, "export": "wrong-result", **others}).stage == "torch.export"
+    assert Ablation("wrong-result", "tvm_relax", others).stage == ""
 
 
 def test_blame_is_described_in_words():
