@@ -21,6 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=40, help="how many models (default: %(default)s)")
     parser.add_argument("--start", type=int, default=0, help="first random seed (default: %(default)s)")
     parser.add_argument("--nodes", type=int, default=8, help="operators of a model at most (default: %(default)s)")
+    parser.add_argument(
+        "--elements", type=int, default=2**12, help="numbers of a tensor at most (default: %(default)s)"
+    )
     parser.add_argument("--kernel", type=int, metavar="N", help="only models with a convolution, of kernel size N")
     parser.add_argument("--out", type=Path, required=True, help="folder of the models")
     options = parser.parse_args(arguments)
@@ -31,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     seed, written = options.start, 0
     while written < options.count:
         file = options.out / f"nnsmith_{seed:04}.onnx"
-        problem = _write(seed, options.nodes, file, convolution=options.kernel is not None)
+        problem = _write(seed, options.nodes, options.elements, file, convolution=options.kernel is not None)
         print(f"{file}" if not problem else f"seed {seed}: {problem}", flush=True)
         written += not problem
         seed += 1
@@ -51,7 +54,7 @@ def _fix_kernel_size(size: int) -> None:
     NCHWConv2d.requires = requires
 
 
-def _write(seed: int, nodes: int, file: Path, *, convolution: bool) -> str:
+def _write(seed: int, nodes: int, elements: int, file: Path, *, convolution: bool) -> str:
     """Write the model of a random seed; returns why there is none, in one line, or nothing."""
     import torch
     from nnsmith.abstract.dtype import DType
@@ -67,7 +70,7 @@ def _write(seed: int, nodes: int, file: Path, *, convolution: bool) -> str:
             opset=operators,
             method="symbolic-cinit",
             seed=seed,
-            max_elem_per_tensor=2**12,
+            max_elem_per_tensor=elements,
             max_nodes=nodes,
             timeout_ms=10_000,
             dtype_choices=floats,
