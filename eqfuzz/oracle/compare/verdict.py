@@ -116,6 +116,12 @@ class Verdict:
         return self.kind in RAISING
 
     @property
+    def eager_outcome(self) -> str:
+        """What the program does in eager: ``runs``, or ``raises IndexError``."""
+        eager = self.evidence.eager if self.evidence is not None else None
+        return f"raises {eager}" if self.kind is VerdictKind.EXCEPTION_MISMATCH and eager is not None else "runs"
+
+    @property
     def exception(self) -> str:
         """Equal for exceptions of one cause: the message without names and numbers, and torch's innermost functions."""
         frames = self.evidence.frames if self.evidence is not None else ()

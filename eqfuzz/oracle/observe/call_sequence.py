@@ -25,6 +25,8 @@ AGAIN = "the same inputs again"
 INTEGERS = "integer values"
 AFTERWARDS = "the first inputs after that"
 REFUSED = "inputs that eager refuses"
+REFUSES = "refuses"
+"""A module-level name by which a seed says that eager raises on its inputs, and that compiled code has to."""
 _LARGEST = 3
 """The largest magnitude of small integers."""
 _TRIES = 4

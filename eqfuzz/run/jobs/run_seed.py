@@ -29,7 +29,9 @@ def run_seed(job: RunJob, emit: Emit) -> None:
     """Rewrite the seed, judge all cells, and report each. Raises InvalidSeed."""
     session = Session(job, emit)
     start, calls = session.valid()
-    if not has_drawn(start.eager):
+    if session.refuses:
+        job = dataclasses.replace(job, strategy="none")  # a rewrite is equal where the program is defined
+    if session.refuses or not has_drawn(start.eager):
         job = dataclasses.replace(job, configs=tuple(config for config in job.configs if config != OWN_RANDOM))
         session.job = job
     sites, variants = derive_variants(session, start, calls) if job.strategy != "none" else ([], [])

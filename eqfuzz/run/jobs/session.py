@@ -11,11 +11,12 @@ from typing import Any, Generic, TypeVar
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.oracle.observe.call_sequence import REFUSED, guarded, unguarded
+from eqfuzz.oracle.observe.call_sequence import REFUSED, REFUSES, guarded, unguarded
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
+from eqfuzz.program.namespace import namespace_of
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.rewrite.derivation import Variant, original
 from eqfuzz.rewrite.facts.probe import Facts, Probe, take_facts
@@ -41,6 +42,7 @@ class Session(Generic[J]):
         self.clock = StageTimer(emit)
         self.steps: list[Call] = []
         self.refused: list[Call] = []
+        self.refuses = False
 
     def load(self) -> tuple[Loaded, list[Call]]:
         """The program and its input sets. Raises InvalidSeed."""
@@ -48,7 +50,7 @@ class Session(Generic[J]):
         program = self.job.program
         try:
             loaded = Loaded(program)
-            loaded.instance()
+            self.refuses = bool(namespace_of(loaded.instance()).get(REFUSES))
             return loaded, loaded.calls(self.job.seed)[: self.job.input_sets or None]
         except InvalidSeed:
             raise
@@ -59,9 +61,11 @@ class Session(Generic[J]):
     def accepted(self) -> tuple[LoadedVariant, list[Call]]:
         """The original, and those of its input sets that eager accepts; ``refused`` keeps the others.
 
-        The first input set is among them, accepted or not. Raises InvalidSeed.
+        The first input set is among them, accepted or not, and it alone where the program refuses its inputs. Raises
+        InvalidSeed.
         """
         loaded, calls = self.load()
+        calls = calls[:1] if self.refuses else calls
         eager = self._observe(loaded, calls)
         while len(eager.calls) > 1 and eager.calls[-1].raised is not None:
             refused = calls.pop(len(eager.calls) - 1)
@@ -80,9 +84,11 @@ class Session(Generic[J]):
         return start, calls
 
     def require_completed(self, eager: Observation) -> None:
-        """Raises InvalidSeed where a call has raised."""
+        """Raises InvalidSeed where a call has raised, or where none has of a program that says it refuses them."""
+        if self.refuses and eager.calls[0].raised is None:
+            raise InvalidSeed(self.job.program.name, f"{REFUSES} = True, but it raises nothing in eager")
         for call in eager.calls:
-            if call.raised is not None:
+            if call.raised is not None and not self.refuses:
                 reason = f"raises in eager: {call.raised.type}: {call.raised.message}"
                 raise InvalidSeed(self.job.program.name, reason)
 
@@ -125,7 +131,7 @@ class Session(Generic[J]):
         The last call is one that eager refuses, if there is any: compiled code must refuse it as well.
         """
         job = self.job
-        if 0 in job.no_sequence:
+        if 0 in job.no_sequence or self.refuses:
             return
         self.clock.enter("steps", 20 * job.limits.eager_s)
         self.steps = unguarded(start.loaded, calls, job.seed, job.checks)

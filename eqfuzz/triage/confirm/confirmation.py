@@ -96,7 +96,8 @@ class FindingConfirmer:
         settings = config.model_dump(exclude_defaults=True)
         preload = self._environment.cache_dir().name
         identifier = finding_id(original, transformed, cell.verdict, cell.device, settings, preload)
-        cells = {"P": "runs", "C(P)": original_outcome(cell.verdict, first.verdict if first is not None else None)}
+        compiled = original_outcome(cell.verdict, first.verdict if first is not None else None)
+        cells = {"P": cell.verdict.eager_outcome, "C(P)": compiled}
         if record is not None:
             cells |= {"P'": f"equals P ({record.exactness})", "C(P')": str(cell.verdict.kind)}
         return Finding(

@@ -208,7 +208,7 @@ class FindingReducer:
             plain = self._trial(dataclasses.replace(job, transformed=""), ()).shown.get(config.name)
             cells |= {"C(P)": original_outcome(verdict, plain), "C(P')": str(verdict.kind)}
         else:
-            cells = {"P": "runs", "C(P)": str(verdict.kind)}
+            cells = {"P": verdict.eager_outcome, "C(P)": str(verdict.kind)}
         called = {"input_sets": job.input_sets, "steps": job.steps, "checks": job.checks}
         new = dataclasses.replace(
             old,
