@@ -20,12 +20,14 @@ from eqfuzz.events.event import Handler
 from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
 from eqfuzz.generate.opinfo.messages import (
     DTYPES,
+    REFUSED,
     SAMPLE,
     TARGET,
     CatalogueListed,
     ListJob,
     SamplesWritten,
     WriteJob,
+    WriteRefusedJob,
     WrittenResult,
 )
 from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
@@ -83,7 +85,7 @@ def listed_operators(pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, 
     return {entry.name: entry.dtypes for entry in reply.answer.operators}
 
 
-def written_samples(pool: Pool, job: WriteJob) -> SamplesWritten:
+def written_samples(pool: Pool, job: WriteJob | WriteRefusedJob) -> SamplesWritten:
     """The answer of the job, again without each sample that ends the child. Raises InternalError and RunnerFailed."""
     while True:
         reply = pool.ask(job)
@@ -118,7 +120,7 @@ class CatalogueReading:
         request = self._request
         dtypes = request.dtypes or DTYPES
         for dtype in dtypes:
-            if dtype not in DTYPES:
+            if dtype not in (*DTYPES, REFUSED):
                 raise UsageError(
                     f"--dtypes: no dtype {dtype!r}{did_you_mean(dtype, DTYPES)}; known: {', '.join(DTYPES)}"
                 )
@@ -188,12 +190,17 @@ class CatalogueReading:
         if stop.is_set():
             return
         try:
-            written = written_samples(pool, WriteJob(operator=operator, dtype=dtype, seed=self._request.seed))
+            written = written_samples(pool, self._job(operator, dtype))
         except InternalError:
             if stop.is_set():
                 return  # the pool was closed
             raise
         self._keep(written, stop)
+
+    def _job(self, operator: str, dtype: str) -> WriteJob | WriteRefusedJob:
+        if dtype == REFUSED:
+            return WriteRefusedJob(operator=operator)
+        return WriteJob(operator=operator, dtype=dtype, seed=self._request.seed)
 
     def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:
         with self._lock:

@@ -204,7 +204,7 @@ class _ProgramJudging:
     def _verdicts(self, program: CatalogueProgram) -> list[Verdict]:
         """A verdict on each result."""
         count = len(program.results)
-        run = self._run(program, collect=_ignore, apart=True)
+        run = self._run(program, collect=_ignore, apart=not program.is_refused)
         try:
             run.judge()
         except InvalidSeed as error:

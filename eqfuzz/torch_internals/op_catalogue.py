@@ -45,6 +45,13 @@ class Entry:
         for sample in self._info.sample_inputs("cpu", dtype, requires_grad=requires_grad):
             yield (sample.input, *sample.args), dict(sample.kwargs)
 
+    def refused(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+        """Arguments and keyword arguments of each call that the operator's tests expect to raise."""
+        if self._info.error_inputs_func is not None:
+            for error in self._info.error_inputs("cpu"):
+                sample = error.sample_input
+                yield (sample.input, *sample.args), dict(sample.kwargs)
+
 
 def entries() -> list[Entry]:
     """All operators, in the order of the catalogue; the first of those with one name."""

@@ -27,7 +27,7 @@ from eqfuzz.cli.options.common import (
     Timeout,
 )
 from eqfuzz.cli.options.compiling import SweepConfig
-from eqfuzz.cli.options.generating import CatalogueDtypes, CatalogueOperators, ThenSweep
+from eqfuzz.cli.options.generating import CatalogueDtypes, CatalogueOperators, CatalogueRefused, ThenSweep
 from eqfuzz.cli.options.values import (
     BadOption,
     configs_of,
@@ -50,6 +50,7 @@ DEFAULT_TIMEOUT = "5m"
 def opinfo(
     operators: CatalogueOperators = None,
     dtypes: CatalogueDtypes = None,
+    refused: CatalogueRefused = False,
     seed: RandomSeed = 0,
     jobs: Jobs = None,
     run: ThenSweep = False,
@@ -69,6 +70,9 @@ def opinfo(
     new values of its domain in layouts drawn at random. The same random seed, torch and version give the same programs.
     What was read is kept in DIR/samples.jsonl: the same command resumes.
 
+    --refused writes calls that eager refuses instead, one program for each exception of an operator: the error inputs
+    of OpInfo, and samples with one argument that breaks the operator's contract. Compiled code has to refuse them, too.
+
     --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
     to DIR/matrix.json and DIR/matrix.md. It resumes too. --config, --timeout, --time and --known-issues go with --run.
 
@@ -77,11 +81,14 @@ def opinfo(
     """
     logs.start(log_level)
     from eqfuzz.commands.read_opinfo import CatalogueRequest
+    from eqfuzz.generate.opinfo.messages import REFUSED
 
+    if refused and dtypes:
+        raise BadOption("--refused", "it takes the first dtype that an operator supports; leave out --dtypes")
     request = CatalogueRequest(
         out=out,
         operators=tuple(split_names(operators)),
-        dtypes=tuple(split_names(dtypes)),
+        dtypes=(REFUSED,) if refused else tuple(split_names(dtypes)),
         seed=seed,
         jobs=job_count(jobs),
     )

@@ -16,6 +16,8 @@ from eqfuzz.torch_internals.trees import tensors_in
 
 FUNCTIONAL = "torch.nn.functional."
 
+REFUSED_CALL = object()
+
 _LONGEST_TEXT = 600
 _MORE_CALLS = "the catalogue calls more than the operator"
 _MOST_CALLS = 4
@@ -38,14 +40,20 @@ def written_call(
 ) -> WrittenCall:
     """The call ``function(*args, **kwargs)``, or the calls of torch that it consists of.
 
-    ``path`` is the name that the catalogue gives the function. Raises Unwritable, and what the function raises.
+    ``path`` is the name that the catalogue gives the function. A call of torch that raises is the last one of these.
+    Raises Unwritable, and what the function itself raises.
     """
     writer = _CallWriter(tensors_in((args, dict(kwargs))))
     name = public_name(function, path)
     if name:
         return writer.written(writer.call(name, args, kwargs))
     with _CallRecorder() as recorder:
-        result = function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except Exception:
+            if not recorder.is_refused:
+                raise
+            result = REFUSED_CALL
     return writer.written(writer.chain(recorder.calls, result))
 
 
@@ -70,14 +78,20 @@ def _at(name: str) -> Any:
 
 
 class _CallRecorder(TorchFunctionMode):
-    """Records the outermost calls of torch, each with its result."""
+    """Records the outermost calls of torch, each with its result; ``REFUSED_CALL`` is that of one that raises."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.is_refused = False
         self.calls: list[tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], Any]] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
+        try:
+            result = func(*args, **(kwargs or {}))
+        except Exception:
+            self.is_refused = True
+            self.calls.append((func, args, kwargs or {}, REFUSED_CALL))
+            raise
         self.calls.append((func, args, kwargs or {}, result))
         return result
 

@@ -14,14 +14,17 @@ from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.opinfo.eager import NOT_ALIKE, UNINITIALISED, EagerRun, Unfit, WrittenSample, reason_of, run_once
 from eqfuzz.generate.opinfo.expression import Unwritable, WrittenCall, written_call
 from eqfuzz.generate.opinfo.messages import (
+    REFUSED,
     SAMPLE,
     CatalogueListed,
     ListJob,
     OperatorListed,
     SamplesWritten,
     WriteJob,
+    WriteRefusedJob,
     WrittenResult,
 )
+from eqfuzz.generate.opinfo.refused import RefusedWriter
 from eqfuzz.generate.opinfo.sample_tensor import SampleTensor, drawn_values
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit, JobTarget
@@ -43,10 +46,14 @@ def list_operators(job: ListJob, emit: Emit) -> None:
     """Report all operators."""
     StageTimer(emit).enter(STAGE, 60)
     listed = [
-        OperatorListed(name=entry.name, dtypes=tuple(d for d in job.dtypes if entry.supports(getattr(torch, d))))
+        OperatorListed(name=entry.name, dtypes=tuple(d for d in job.dtypes if d == REFUSED or _supports(entry, d)))
         for entry in entries()
     ]
     emit(CatalogueListed(operators=tuple(listed)))
+
+
+def _supports(entry: Entry, dtype: str) -> bool:
+    return entry.supports(getattr(torch, dtype))
 
 
 def write_samples(job: WriteJob, emit: Emit) -> None:
@@ -86,7 +93,34 @@ def _some(samples: list[_NumberedSample], job: WriteJob) -> list[_NumberedSample
     return sorted(rng.sample(samples, min(job.most, len(samples))), key=lambda sample: sample[0])
 
 
-TARGET = JobTarget({ListJob: list_operators, WriteJob: write_samples})
+def write_refused(job: WriteRefusedJob, emit: Emit) -> None:
+    """Report the calls of one operator that eager refuses as source."""
+    clock = StageTimer(emit)
+    clock.enter(STAGE, job.sample_s)
+    entry = next(entry for entry in entries() if entry.name == job.operator)
+    writer = RefusedWriter(entry)
+    count = 0
+    for number, (args, kwargs) in enumerate(writer.calls(), 1):
+        count += 1
+        clock.enter(f"{SAMPLE} {number}", job.sample_s)
+        if number in job.skip:
+            writer.left_out[FATAL] += 1
+        else:
+            writer.add(number, args, kwargs)
+    clock.enter(STAGE, job.sample_s)
+    emit(
+        SamplesWritten(
+            operator=job.operator,
+            dtype=job.dtype,
+            samples=count,
+            repeats=writer.repeats,
+            results=tuple(writer.results),
+            left_out=dict(writer.left_out),
+        )
+    )
+
+
+TARGET = JobTarget({ListJob: list_operators, WriteJob: write_samples, WriteRefusedJob: write_refused})
 
 
 class _SampleWriter:

@@ -16,18 +16,23 @@ SAMPLE = "sample"
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64")
 """Dtypes of operands, in the order in which programs are written."""
 
+REFUSED = "refused"
+"""Stands in place of a dtype for the calls of an operator that eager refuses, in the first dtype that it supports."""
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WrittenResult:
     """One sample as source: an ``expression`` over ``$x``, ``$y`` …, and code that draws each of these.
 
-    ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers.
+    ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers. ``refused`` is
+    the exception of eager, for a call that eager refuses.
     """
 
     sample: Count
     expression: Text
     inputs: tuple[tuple[Name, Text], ...]
     draws: bool = False
+    refused: Text = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,3 +106,21 @@ class WriteJob(Job[SamplesWritten]):
     skip: tuple[int, ...] = ()
     sample_s: float = 60.0
     most: Count = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WriteRefusedJob(Job[SamplesWritten]):
+    """Write the calls of one operator that eager refuses, one for each of its exceptions.
+
+    The child is in the stage ``sample N`` with the call of that number. Those in ``skip`` ended an earlier child.
+    """
+
+    TARGET = TARGET
+    EVENTS = (SamplesWritten,)
+    ANSWER = SamplesWritten
+
+    job: Literal["write-refused"] = "write-refused"
+    operator: str
+    dtype: Literal["refused"] = REFUSED
+    skip: tuple[int, ...] = ()
+    sample_s: float = 60.0

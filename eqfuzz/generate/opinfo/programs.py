@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from eqfuzz import __version__
-from eqfuzz.generate.opinfo.messages import SamplesWritten, WrittenResult
+from eqfuzz.generate.opinfo.messages import REFUSED, SamplesWritten, WrittenResult
 from eqfuzz.generate.opinfo.text import HELPERS, numbered
 
 USUAL_RESULTS = 45
@@ -38,6 +38,11 @@ class CatalogueProgram:
     name: str
     results: tuple[NamedResult, ...]
     seed: int
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether eager raises."""
+        return any(named.result.refused for named in self.results)
 
     @property
     def source(self) -> str:
@@ -76,8 +81,16 @@ def programs_of(written: Sequence[SamplesWritten], seed: int) -> list[CatalogueP
                 if one.dtype == dtype
             ]
             folder = f"{dtype}/{RANDOM}" if draws else dtype
-            programs += [CatalogueProgram(f"{folder}/{name}.py", results, seed) for name, results in _packed(of_dtype)]
+            packed = _each(of_dtype) if dtype == REFUSED else _packed(of_dtype)
+            programs += [CatalogueProgram(f"{folder}/{name}.py", results, seed) for name, results in packed]
     return programs
+
+
+def _each(groups: Sequence[Sequence[NamedResult]]) -> Iterator[tuple[str, tuple[NamedResult, ...]]]:
+    """Name and results of each program, which has one: its exception ends it."""
+    for group in groups:
+        for number, named in enumerate(group, 1):
+            yield f"{named.operator}-{number:02}", (named,)
 
 
 def _packed(groups: Sequence[Sequence[NamedResult]]) -> Iterator[tuple[str, tuple[NamedResult, ...]]]:
@@ -123,6 +136,7 @@ def _source(program: CatalogueProgram) -> str:
     yielded = "yield (\n" + textwrap.indent("\n".join(inputs), "    ") + "\n)" if inputs else "yield ()"
     parts = [
         f'"""{_title(program)}"""\n\n' + "\n".join(imports),
+        *(["refuses = True"] if program.is_refused else []),
         *helpers,
         f"def program({_wrapped(parameters)}):\n    return (\n" + textwrap.indent("\n".join(body), " " * 8) + "\n    )",
         "def inputs(rng):\n" + textwrap.indent(yielded, "    "),
@@ -133,10 +147,11 @@ def _source(program: CatalogueProgram) -> str:
 def _title(program: CatalogueProgram) -> str:
     operators = list(dict.fromkeys(named.operator for named in program.results))
     names = operators[0] if len(operators) == 1 else f"{operators[0]} to {operators[-1]}"
-    return (
-        f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n"
-        f"Made by eqfuzz {__version__}, seed {program.seed}.\n"
-    )
+    credit = f"Made by eqfuzz {__version__}, seed {program.seed}."
+    if program.is_refused:
+        reason = program.results[0].result.refused.replace("\\", "/").replace('"', "'")
+        return "\n".join([f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, _LONGEST), "", credit, ""])
+    return f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n{made}\n"
 
 
 def _on_one_line(items: Sequence[str]) -> list[str]:
