@@ -151,7 +151,7 @@ def _title(program: CatalogueProgram) -> str:
     if program.is_refused:
         reason = program.results[0].result.refused.replace("\\", "/").replace('"', "'")
         return "\n".join([f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, _LONGEST), "", credit, ""])
-    return f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n{made}\n"
+    return f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n{credit}\n"
 
 
 def _on_one_line(items: Sequence[str]) -> list[str]:
