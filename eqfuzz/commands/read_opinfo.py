@@ -18,7 +18,7 @@ from eqfuzz.commands.journal import Journal
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
-from eqfuzz.generate.opinfo.messages import (
+from eqfuzz.generate.catalogues.messages import (
     DTYPES,
     REFUSED,
     SAMPLE,
@@ -30,7 +30,7 @@ from eqfuzz.generate.opinfo.messages import (
     WriteRefusedJob,
     WrittenResult,
 )
-from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.program.release import this_release

@@ -19,8 +19,8 @@ from eqfuzz.errors import UsageError, one_line
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.opinfo import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.run import CellJudged, FindingReported
-from eqfuzz.generate.opinfo.programs import CatalogueProgram
-from eqfuzz.generate.opinfo.text import unnumbered
+from eqfuzz.generate.catalogues.programs import CatalogueProgram
+from eqfuzz.generate.catalogues.text import unnumbered
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.run import check_folders

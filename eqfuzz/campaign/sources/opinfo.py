@@ -9,8 +9,8 @@ from typing import Self
 
 from eqfuzz.campaign.sources.files import DrawHistory, SeedText
 from eqfuzz.commands.read_opinfo import listed_operators, written_samples
-from eqfuzz.generate.opinfo.messages import DTYPES, TARGET, WriteJob
-from eqfuzz.generate.opinfo.programs import MOST_RESULTS, programs_of
+from eqfuzz.generate.catalogues.messages import DTYPES, TARGET, WriteJob
+from eqfuzz.generate.catalogues.programs import MOST_RESULTS, programs_of
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool

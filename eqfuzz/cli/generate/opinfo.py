@@ -81,7 +81,7 @@ def opinfo(
     """
     logs.start(log_level)
     from eqfuzz.commands.read_opinfo import CatalogueRequest
-    from eqfuzz.generate.opinfo.messages import REFUSED
+    from eqfuzz.generate.catalogues.messages import REFUSED
 
     if refused and dtypes:
         raise BadOption("--refused", "it takes the first dtype that an operator supports; leave out --dtypes")

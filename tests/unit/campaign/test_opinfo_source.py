@@ -10,8 +10,8 @@ import pytest
 from eqfuzz.campaign.sources import opinfo
 from eqfuzz.campaign.sources.files import DrawHistory
 from eqfuzz.campaign.sources.opinfo import OpInfoSeeds
-from eqfuzz.generate.opinfo.messages import SamplesWritten, WriteJob, WrittenResult
-from eqfuzz.generate.opinfo.programs import MOST_RESULTS
+from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob, WrittenResult
+from eqfuzz.generate.catalogues.programs import MOST_RESULTS
 from eqfuzz.program.formats import recognise
 
 NOTHING = DrawHistory(Counter(), frozenset())

@@ -11,7 +11,7 @@ from eqfuzz.commands.read_opinfo import CatalogueReading, CatalogueRequest, writ
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Event
 from eqfuzz.events.opinfo import CatalogueStarted
-from eqfuzz.generate.opinfo.messages import (
+from eqfuzz.generate.catalogues.messages import (
     CatalogueListed,
     ListJob,
     OperatorListed,

@@ -16,8 +16,8 @@ from eqfuzz.commands.sweep_opinfo import sweep_catalogue
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.opinfo import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.run import CellJudged, FindingReported
-from eqfuzz.generate.opinfo.messages import SamplesWritten, WrittenResult
-from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
+from eqfuzz.generate.catalogues.messages import SamplesWritten, WrittenResult
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.mutate.parallel import Ending
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind

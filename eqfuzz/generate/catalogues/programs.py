@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from eqfuzz import __version__
-from eqfuzz.generate.opinfo.messages import REFUSED, SamplesWritten, WrittenResult
-from eqfuzz.generate.opinfo.text import HELPERS, numbered
+from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
+from eqfuzz.generate.catalogues.text import HELPERS, numbered
 
 USUAL_RESULTS = 45
 MOST_RESULTS = 60
@@ -150,7 +150,9 @@ def _title(program: CatalogueProgram) -> str:
     credit = f"Made by eqfuzz {__version__}, seed {program.seed}."
     if program.is_refused:
         reason = program.results[0].result.refused.replace("\\", "/").replace('"', "'")
-        return "\n".join([f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, _LONGEST), "", credit, ""])
+        return "\n".join(
+            [f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, _LONGEST), "", credit, ""]
+        )
     return f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n{credit}\n"
 
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from eqfuzz.generate.opinfo import jobs
-from eqfuzz.generate.opinfo.broken_contracts import broken_calls
-from eqfuzz.generate.opinfo.messages import REFUSED, SamplesWritten, WriteRefusedJob
-from eqfuzz.generate.opinfo.programs import programs_of
+from eqfuzz.generate.catalogues import jobs
+from eqfuzz.generate.catalogues.broken_contracts import broken_calls
+from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WriteRefusedJob
+from eqfuzz.generate.catalogues.programs import programs_of
 from eqfuzz.run.messages.job import ChildEvent
 
 

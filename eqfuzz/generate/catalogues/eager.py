@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from eqfuzz.errors import one_line
-from eqfuzz.generate.opinfo.text import HELPERS, unnumbered
+from eqfuzz.generate.catalogues.text import HELPERS, unnumbered
 from eqfuzz.oracle.observe import gradients
 from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves, structure, tensors

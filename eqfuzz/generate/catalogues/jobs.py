@@ -10,10 +10,17 @@ from typing import Any
 
 import torch
 
-from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.opinfo.eager import NOT_ALIKE, UNINITIALISED, EagerRun, Unfit, WrittenSample, reason_of, run_once
-from eqfuzz.generate.opinfo.expression import Unwritable, WrittenCall, written_call
-from eqfuzz.generate.opinfo.messages import (
+from eqfuzz.generate.catalogues.eager import (
+    NOT_ALIKE,
+    UNINITIALISED,
+    EagerRun,
+    Unfit,
+    WrittenSample,
+    reason_of,
+    run_once,
+)
+from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall, written_call
+from eqfuzz.generate.catalogues.messages import (
     REFUSED,
     SAMPLE,
     CatalogueListed,
@@ -24,8 +31,9 @@ from eqfuzz.generate.opinfo.messages import (
     WriteRefusedJob,
     WrittenResult,
 )
-from eqfuzz.generate.opinfo.refused import RefusedWriter
-from eqfuzz.generate.opinfo.sample_tensor import SampleTensor, drawn_values
+from eqfuzz.generate.catalogues.refused import RefusedWriter
+from eqfuzz.generate.catalogues.sample_tensor import SampleTensor, drawn_values
+from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit, JobTarget
 from eqfuzz.torch_internals.op_catalogue import Entry, entries

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from eqfuzz.generate.opinfo.expression import Unwritable, written_call
+from eqfuzz.generate.catalogues.expression import Unwritable, written_call
 
 X, Y = torch.ones(2, 3), torch.ones(2, 3)
 

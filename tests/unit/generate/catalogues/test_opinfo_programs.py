@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eqfuzz.generate.opinfo.messages import SamplesWritten, WrittenResult
-from eqfuzz.generate.opinfo.programs import CatalogueProgram, programs_of
+from eqfuzz.generate.catalogues.messages import SamplesWritten, WrittenResult
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.load import Loaded
 

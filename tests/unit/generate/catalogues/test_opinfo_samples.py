@@ -2,9 +2,9 @@
 
 import pytest
 
-from eqfuzz.generate.opinfo import jobs
-from eqfuzz.generate.opinfo.eager import UNINITIALISED, WrittenSample
-from eqfuzz.generate.opinfo.messages import CatalogueListed, ListJob, SamplesWritten, WriteJob
+from eqfuzz.generate.catalogues import jobs
+from eqfuzz.generate.catalogues.eager import UNINITIALISED, WrittenSample
+from eqfuzz.generate.catalogues.messages import CatalogueListed, ListJob, SamplesWritten, WriteJob
 from eqfuzz.run.messages.job import ChildEvent
 
 

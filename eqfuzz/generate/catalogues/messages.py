@@ -7,7 +7,7 @@ from typing import Literal
 
 from eqfuzz.run.messages.job import ChildEvent, Count, Job, Name, Text
 
-TARGET = "eqfuzz.generate.opinfo.jobs:TARGET"
+TARGET = "eqfuzz.generate.catalogues.jobs:TARGET"
 """The target of a pool for these jobs: a process that has imported the catalogue."""
 
 SAMPLE = "sample"

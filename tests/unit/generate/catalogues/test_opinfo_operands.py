@@ -5,9 +5,9 @@ import random
 import pytest
 import torch
 
+from eqfuzz.generate.catalogues.sample_tensor import SampleTensor
+from eqfuzz.generate.catalogues.text import HELPERS
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.opinfo.sample_tensor import SampleTensor
-from eqfuzz.generate.opinfo.text import HELPERS
 from eqfuzz.program.inputs import Rng
 
 SPD = torch.eye(3) * 4 + 1

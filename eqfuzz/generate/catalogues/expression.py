@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from eqfuzz.generate.opinfo.text import LETTERS
+from eqfuzz.generate.catalogues.text import LETTERS
 from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.torch_internals.operators import OpOverload, OpOverloadPacket
 from eqfuzz.torch_internals.trees import tensors_in
@@ -174,6 +174,8 @@ class _CallWriter:
             raise Unwritable(f"an operand is a {type(tensor).__name__}")
         if tensor.layout is not torch.strided:
             raise Unwritable(f"an operand is {str(tensor.layout).removeprefix('torch.').replace('_', ' ')}")
+        if tensor.is_meta:
+            raise Unwritable("an operand has no values")
         if tensor.is_quantized:
             raise Unwritable("an operand is quantized")
         if id(tensor) not in self._letters:
