@@ -19,6 +19,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
 from eqfuzz.generate.catalogues.messages import (
+    CATALOGUES,
     DTYPES,
     REFUSED,
     SAMPLE,
@@ -57,6 +58,7 @@ class CatalogueRequest:
     dtypes: tuple[str, ...] = ()
     seed: int = 0
     jobs: int = 1
+    catalogue: str = CATALOGUES[0]
 
 
 def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSummary:
@@ -77,9 +79,9 @@ def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSum
     return summary
 
 
-def listed_operators(pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def listed_operators(pool: Pool, dtypes: Sequence[str], catalogue: str = CATALOGUES[0]) -> dict[str, tuple[str, ...]]:
     """Those of ``dtypes`` that eager supports, by operator. Raises InternalError and RunnerFailed."""
-    reply = pool.ask(ListJob(dtypes=tuple(dtypes)))
+    reply = pool.ask(ListJob(catalogue=catalogue, dtypes=tuple(dtypes)))
     if not isinstance(reply.answer, CatalogueListed):
         raise InternalError(f"the catalogue cannot be listed: {reply.exit.detail}", reply.exit.output)
     return {entry.name: entry.dtypes for entry in reply.answer.operators}
@@ -94,7 +96,7 @@ def written_samples(pool: Pool, job: WriteJob | WriteRefusedJob) -> SamplesWritt
             return reply.answer
         word, _, number = reply.stage.partition(" ")
         if ended.reason not in DEATHS or word != SAMPLE or len(job.skip) == _MOST_CRASHES:
-            raise InternalError(f"OpInfo's {job.operator} in {job.dtype}: {ended.detail}", ended.output)
+            raise InternalError(f"{job.operator} in {job.dtype}: {ended.detail}", ended.output)
         job = dataclasses.replace(job, skip=(*job.skip, int(number)))
 
 
@@ -132,6 +134,7 @@ class CatalogueReading:
             unread = [pair for pair in self._wanted if self._key(*pair) not in self._journal]
             self._handler(
                 CatalogueStarted(
+                    catalogue=request.catalogue,
                     seed=request.seed,
                     operators=len(listed),
                     dtypes=list(dtypes),
@@ -178,11 +181,12 @@ class CatalogueReading:
 
     def _listed(self, pool: Pool, dtypes: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The dtypes of each requested operator. Raises UsageError for one that is not in the catalogue."""
-        listed = listed_operators(pool, dtypes)
-        chosen = self._request.operators or tuple(listed)
+        request = self._request
+        listed = listed_operators(pool, dtypes, request.catalogue)
+        chosen = request.operators or tuple(listed)
         for name in chosen:
             if name not in listed:
-                raise UsageError(f"--operators: OpInfo has no operator {name!r}{did_you_mean(name, listed)}")
+                raise UsageError(f"the catalogue {request.catalogue} has no {name!r}{did_you_mean(name, listed)}")
         return {name: dtypes for name, dtypes in listed.items() if name in chosen}
 
     def _read(self, pool: Pool, stop: threading.Event, operator: str, dtype: str) -> None:
@@ -200,7 +204,8 @@ class CatalogueReading:
     def _job(self, operator: str, dtype: str) -> WriteJob | WriteRefusedJob:
         if dtype == REFUSED:
             return WriteRefusedJob(operator=operator)
-        return WriteJob(operator=operator, dtype=dtype, seed=self._request.seed)
+        request = self._request
+        return WriteJob(catalogue=request.catalogue, operator=operator, dtype=dtype, seed=request.seed)
 
     def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:
         with self._lock:
@@ -222,7 +227,8 @@ class CatalogueReading:
 
     def _key(self, operator: str, dtype: str) -> str:
         torch = this_release().to_versions()
-        return json.dumps([operator, dtype, self._request.seed, __version__, torch], sort_keys=True)
+        request = self._request
+        return json.dumps([request.catalogue, operator, dtype, request.seed, __version__, torch], sort_keys=True)
 
 
 def _from_json(entry: dict[str, Any]) -> SamplesWritten:

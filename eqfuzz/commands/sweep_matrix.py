@@ -89,18 +89,18 @@ class SweepMatrix:
         different = [sample.to_json() for sample in self.different]
         return {"totals": self.totals(), "operators": operators, "different": different}
 
-    def page(self, heading: str) -> str:
-        """A page in Markdown; ``heading`` says what was swept."""
+    def page(self, catalogue: str, heading: str) -> str:
+        """A page in Markdown; ``heading`` says how much of ``catalogue`` was swept, and with what."""
         dtypes = self.dtypes
         outcomes = list(SampleOutcome)
         totals = [[dtype, *(f"{by.get(one, 0):,}" for one in outcomes)] for dtype, by in self.by_dtype().items()]
         rows = [[f"`{operator}`", *(self._mark(operator, dtype) for dtype in dtypes)] for operator in self.operators]
         parts = [
-            f"# OpInfo: eager and compiled\n\n{heading}",
+            f"# Eager and compiled: {catalogue}\n\n{heading}",
             "Samples by outcome:\n\n" + _table(["dtype", *outcomes], totals),
             "Samples that do not agree:\n\n"
             + _table(["operator", "dtype", "outcome", "call", "difference"], list(map(_row, self.different))),
-            "All operators. A cell has the number of samples that agree, and after it those of other outcomes; it is "
+            "All entries. A cell has the number of samples that agree, and after it those of other outcomes; it is "
             "empty where eager does not support the dtype or no sample can be written.\n\n"
             + _table(["operator", *dtypes], rows),
         ]

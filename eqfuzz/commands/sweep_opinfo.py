@@ -7,7 +7,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
     write_atomically(
         settings.out / MATRIX, json.dumps({**matrix.to_json(), "left out": read.left_out}, indent=1) + "\n"
     )
-    write_atomically(settings.out / PAGE, matrix.page(_heading(summary, settings)))
+    write_atomically(settings.out / PAGE, matrix.page(request.catalogue, _heading(summary, settings)))
     handler(summary)
     return summary
 
@@ -214,8 +214,7 @@ class _ProgramJudging:
             if cell.verdict.kind is VerdictKind.AGREE:
                 return [cell.verdict] * count
             if cell.apart:
-                by_number: Mapping[int, Verdict] = dict(cell.apart)
-                return [by_number.get(number, _AGREES) for number in range(count)]
+                return self._with_fewer_around(program, [dict(cell.apart).get(n, _AGREES) for n in range(count)])
             verdict = cell.verdict
         finally:
             self.cpu_seconds += run.cpu_seconds
@@ -226,6 +225,19 @@ class _ProgramJudging:
             *self._verdicts(program.part(range(half))),
             *self._verdicts(program.part(range(half, count))),
         ]
+
+    def _with_fewer_around(self, program: CatalogueProgram, verdicts: list[Verdict]) -> list[Verdict]:
+        """The verdicts; inconclusive ones from smaller programs, as one result can unsettle others."""
+        unsettled = [n for n, verdict in enumerate(verdicts) if verdict.kind is VerdictKind.INCONCLUSIVE]
+        count = len(unsettled)
+        if len(verdicts) == 1 or not count:
+            return verdicts
+        half = count if count < len(verdicts) else count // 2
+        for part in (unsettled[:half], unsettled[half:]):
+            again = self._verdicts(program.part(part)) if part else []
+            for number, verdict in zip(part, again, strict=True):
+                verdicts[number] = verdict
+        return verdicts
 
     def _judged(self, program: CatalogueProgram, number: int, verdict: Verdict) -> JudgedSample:
         named = program.results[number]

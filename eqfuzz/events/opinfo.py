@@ -14,10 +14,12 @@ class CatalogueStarted(Event):
 
     name: ClassVar[str] = "catalogue"
 
+    catalogue: str
+    """What is read: ``opinfo``, ``modules``, ``optimizers`` or ``numpy``."""
     seed: int
     """The random seed."""
     operators: int
-    """Number of operators."""
+    """Number of operators, modules, optimizers or functions."""
     dtypes: list[str]
     """Requested dtypes of operands."""
     pairs: int

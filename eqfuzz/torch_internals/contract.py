@@ -398,7 +398,7 @@ _OP_CATALOGUE = tuple(
     PrivateName(
         f"torch.testing._internal.{path}",
         "writes samples of torch's own tests as seeds",
-        lost="no eqfuzz generate opinfo, which needs expecttest too",
+        lost="no eqfuzz generate opinfo, modules and optimizers, which need expecttest too",
         parameters=parameters,
     )
     for path, parameters in (
@@ -407,6 +407,9 @@ _OP_CATALOGUE = tuple(
         ("opinfo.core:OpInfo.supports_dtype", ("dtype", "device_type")),
         ("opinfo.core:OpInfo.supported_backward_dtypes", ("device_type",)),
         ("opinfo.core:OpInfo.formatted_name", ()),
+        ("opinfo.core:OpInfo.error_inputs", ("device",)),
+        ("common_modules:module_db", ()),
+        ("common_optimizers:optim_db", ()),
     )
 )
 

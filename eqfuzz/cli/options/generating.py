@@ -57,6 +57,18 @@ CatalogueOperators = Annotated[
     list[str] | None,
     typer.Option("--operators", metavar="LIST", help="Operators as OpInfo names them; comma lists (default: all)."),
 ]
+CatalogueModules = Annotated[
+    list[str] | None,
+    typer.Option("--modules", metavar="LIST", help="Classes of torch.nn: Conv2d, LSTM; comma lists (default: all)."),
+]
+CatalogueOptimizers = Annotated[
+    list[str] | None,
+    typer.Option("--optimizers", metavar="LIST", help="Classes of torch.optim: Adam; comma lists (default: all)."),
+]
+CatalogueFunctions = Annotated[
+    list[str] | None,
+    typer.Option("--functions", metavar="LIST", help="np_cumsum, np_linalg_norm; comma lists (default: all)."),
+]
 ThenSweep = Annotated[
     bool, typer.Option("--run", help="Compare eager with compiled, sample by sample, in place of writing programs.")
 ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from eqfuzz.errors import one_line
@@ -57,8 +58,10 @@ class EagerRun:
 class WrittenSample:
     """The source of a sample, ready to be run: ``codes`` draw its tensors by letter."""
 
-    def __init__(self, expression: str, codes: Mapping[str, str]) -> None:
-        self._expression = compile(unnumbered(expression), "<sample>", "eval")
+    def __init__(self, expression: str, codes: Mapping[str, str], module: str = "") -> None:
+        call = unnumbered(expression.removeprefix(module))
+        self._module = compile(unnumbered(module), "<module>", "eval") if module else None
+        self._expression = compile(f"module{call}" if module else call, "<sample>", "eval")
         self._codes = [(letter, compile(code, f"<{letter}>", "eval")) for letter, code in codes.items()]
 
     def run(self, seed: int = 0) -> EagerRun:
@@ -66,7 +69,13 @@ class WrittenSample:
         scope: dict[str, Any] = {**_NAMESPACE, "rng": Rng(seed)}
         for letter, code in self._codes:
             scope[letter] = eval(code, scope)
-        return run_once(lambda: eval(self._expression, scope), {letter: scope[letter] for letter, _ in self._codes})
+
+        def ready() -> Callable[[], Any]:
+            if self._module is not None:
+                scope["module"] = eval(self._module, scope)
+            return lambda: eval(self._expression, scope)
+
+        return run_once(ready, {letter: scope[letter] for letter, _ in self._codes})
 
     def checked(self, like: EagerRun, *, finite: bool) -> EagerRun:
         """Its run, if it is deterministic and its result is ``like`` that of the catalogue's own sample.
@@ -90,12 +99,13 @@ class WrittenSample:
         return first
 
 
-def run_once(call: Any, inputs: Mapping[str, Any]) -> EagerRun:
-    """Call the function, and differentiate its result with respect to the leaves of ``inputs``."""
+def run_once(ready: Callable[[], Callable[[], Any]], inputs: Mapping[str, Any]) -> EagerRun:
+    """Call what ``ready`` builds, and differentiate its result with respect to the leaves of ``inputs``."""
     reseed()
-    before = torch.default_generator.get_state()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        call = ready()
+        before = torch.default_generator.get_state()
         result = call()
         draws = not torch.equal(before, torch.default_generator.get_state())
         wrt = gradients.differentiable(dict(inputs), None)
@@ -146,6 +156,6 @@ def _filled_memory() -> Iterator[None]:
         torch.use_deterministic_algorithms(False)
 
 
-_NAMESPACE: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+_NAMESPACE: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np}
 for _source in HELPERS.values():
     exec(_source, _NAMESPACE)

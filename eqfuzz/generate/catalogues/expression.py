@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
+from eqfuzz.generate.catalogues.sample_tensor import SampleTensor
 from eqfuzz.generate.catalogues.text import LETTERS
 from eqfuzz.program.literal import CannotDescribe, Writer
 from eqfuzz.torch_internals.operators import OpOverload, OpOverloadPacket
@@ -21,6 +22,7 @@ REFUSED_CALL = object()
 _LONGEST_TEXT = 600
 _MORE_CALLS = "the catalogue calls more than the operator"
 _MOST_CALLS = 4
+_DIGITS = 6
 
 
 class Unwritable(Exception):
@@ -28,11 +30,16 @@ class Unwritable(Exception):
 
 
 class WrittenCall:
-    """The ``expression`` of a call, with ``$x`` for a tensor; ``tensors`` are these, by letter."""
+    """The ``expression`` of a call, with ``$x`` for a tensor; ``tensors`` are these, by letter.
 
-    def __init__(self, expression: str, tensors: Mapping[str, torch.Tensor]) -> None:
+    ``module`` is the beginning of the expression that builds what is called, which a program does once; empty for a
+    function.
+    """
+
+    def __init__(self, expression: str, tensors: Mapping[str, torch.Tensor], module: str = "") -> None:
         self.expression = expression
         self.tensors = dict(tensors)
+        self.module = module
 
 
 def written_call(
@@ -57,10 +64,22 @@ def written_call(
     return writer.written(writer.chain(recorder.calls, result))
 
 
+def constructor(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """``nn.Conv2d(3, 4, kernel_size=2)``; small tensors are written with their values. Raises Unwritable."""
+    return _ConstructorWriter([]).call(name, args, kwargs)
+
+
+def written_arguments(module: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> WrittenCall:
+    """The call of what the code ``module`` builds. Raises Unwritable."""
+    writer = _CallWriter(tensors_in((args, dict(kwargs))))
+    written = writer.written(writer.call(module, args, kwargs))
+    return WrittenCall(written.expression, written.tensors, module)
+
+
 def public_name(function: Callable[..., Any], path: str) -> str:
     """The dotted name below ``torch`` under which a program reaches ``function``; empty where there is none."""
     own = getattr(function, "__name__", "")
-    names = [path, f"nn.functional.{own}", own, f"linalg.{own}", f"special.{own}", f"fft.{own}"]
+    names = [path, f"nn.functional.{own}", own, f"optim.{own}", f"linalg.{own}", f"special.{own}", f"fft.{own}"]
     if isinstance(function, (OpOverload, OpOverloadPacket)):
         names.insert(0, f"ops.{function}")
     names.append(f"Tensor.{own}")
@@ -174,6 +193,8 @@ class _CallWriter:
             raise Unwritable(f"an operand is a {type(tensor).__name__}")
         if tensor.layout is not torch.strided:
             raise Unwritable(f"an operand is {str(tensor.layout).removeprefix('torch.').replace('_', ' ')}")
+        if tensor.is_floating_point() and tensor.dtype.itemsize < torch.half.itemsize:
+            raise Unwritable(f"an operand is {tensor.dtype}")
         if tensor.is_meta:
             raise Unwritable("an operand has no values")
         if tensor.is_quantized:
@@ -185,6 +206,20 @@ class _CallWriter:
             self._letters[id(tensor)] = letter
             self._tensors[letter] = tensor
         return f"${{{self._letters[id(tensor)]}}}"
+
+
+class _ConstructorWriter(_CallWriter):
+    """Writes the arguments of a constructor, which has no parameters of the program."""
+
+    def value(self, value: Any) -> str:
+        name = public_name(value, "") if callable(value) and not isinstance(value, torch.nn.Module) else ""
+        return name.replace(FUNCTIONAL, "F.") or super().value(value)
+
+    def _tensor(self, tensor: torch.Tensor) -> str:
+        code = SampleTensor(tensor.detach(), tensor.dtype).with_its_values(_DIGITS)
+        if not code:
+            raise Unwritable("an argument of its constructor is a large tensor")
+        return code
 
 
 def _recorded_name(function: Callable[..., Any]) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import torch
 
@@ -19,7 +18,7 @@ from eqfuzz.generate.catalogues.eager import (
     reason_of,
     run_once,
 )
-from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall, written_call
+from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall
 from eqfuzz.generate.catalogues.messages import (
     REFUSED,
     SAMPLE,
@@ -31,19 +30,19 @@ from eqfuzz.generate.catalogues.messages import (
     WriteRefusedJob,
     WrittenResult,
 )
+from eqfuzz.generate.catalogues.operators import operators
 from eqfuzz.generate.catalogues.refused import RefusedWriter
+from eqfuzz.generate.catalogues.sample import CatalogueEntry, Sample
 from eqfuzz.generate.catalogues.sample_tensor import SampleTensor, drawn_values
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit, JobTarget
-from eqfuzz.torch_internals.op_catalogue import Entry, entries
-from eqfuzz.torch_internals.trees import tensors_in
+from eqfuzz.torch_internals.op_catalogue import entries
 
 STAGE = "samples"
 FATAL = "it ends the process in eager, or takes too long"
 
-_NumberedSample = tuple[int, tuple[tuple[Any, ...], dict[str, Any]]]
-"""A number, arguments and keyword arguments."""
+_NumberedSample = tuple[int, Sample]
 
 _GRADIENT = ".requires_grad_()"
 _DIGITS = (3, 8)
@@ -55,12 +54,29 @@ def list_operators(job: ListJob, emit: Emit) -> None:
     StageTimer(emit).enter(STAGE, 60)
     listed = [
         OperatorListed(name=entry.name, dtypes=tuple(d for d in job.dtypes if d == REFUSED or _supports(entry, d)))
-        for entry in entries()
+        for entry in _entries(job.catalogue)
     ]
     emit(CatalogueListed(operators=tuple(listed)))
 
 
-def _supports(entry: Entry, dtype: str) -> bool:
+def _entries(catalogue: str) -> Sequence[CatalogueEntry]:
+    """All entries; torch's own catalogues are imported only where they are read."""
+    if catalogue == "modules":
+        from eqfuzz.generate.catalogues.modules import modules
+
+        return modules()
+    if catalogue == "optimizers":
+        from eqfuzz.generate.catalogues.optimizers import optimizers
+
+        return optimizers()
+    if catalogue == "numpy":
+        from eqfuzz.generate.catalogues.numpy_functions import functions_of_numpy
+
+        return functions_of_numpy()
+    return operators()
+
+
+def _supports(entry: CatalogueEntry, dtype: str) -> bool:
     return entry.supports(getattr(torch, dtype))
 
 
@@ -68,19 +84,19 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
     """Report the samples of one operator and dtype as source."""
     clock = StageTimer(emit)
     clock.enter(STAGE, job.sample_s)
-    entry = next(entry for entry in entries() if entry.name == job.operator)
+    entry = next(entry for entry in _entries(job.catalogue) if entry.name == job.operator)
     writer = _SampleWriter(entry, getattr(torch, job.dtype), job.seed)
     samples: Iterable[_NumberedSample] = enumerate(writer.samples(), 1)
     if job.most:
         samples = _some(list(samples), job)
     count = 0
-    for number, (args, kwargs) in samples:
+    for number, sample in samples:
         count += 1
         clock.enter(f"{SAMPLE} {number}", job.sample_s)
         if number in job.skip:
             writer.left_out[FATAL] += 1
         else:
-            writer.add(number, args, kwargs)
+            writer.add(number, sample)
     clock.enter(STAGE, job.sample_s)
     emit(
         SamplesWritten(
@@ -132,9 +148,9 @@ TARGET = JobTarget({ListJob: list_operators, WriteJob: write_samples, WriteRefus
 
 
 class _SampleWriter:
-    """Writes the samples of an operator for a dtype."""
+    """Writes the samples of an entry for a dtype."""
 
-    def __init__(self, entry: Entry, dtype: torch.dtype, seed: int) -> None:
+    def __init__(self, entry: CatalogueEntry, dtype: torch.dtype, seed: int) -> None:
         self._entry = entry
         self._dtype = dtype
         self._seed = seed
@@ -144,22 +160,21 @@ class _SampleWriter:
         self.left_out: Counter[str] = Counter()
         self.without_gradient = 0
 
-    def samples(self) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    def samples(self) -> Iterator[Sample]:
         """The catalogue's samples, the same each time."""
         torch.manual_seed(0)
         random.seed(0)
-        yield from self._entry.samples(self._dtype, requires_grad=self._entry.differentiates(self._dtype))
+        yield from self._entry.samples(self._dtype)
 
-    def add(self, number: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def add(self, number: int, sample: Sample) -> None:
         """Write one sample, or count the reason why it is left out."""
-        function = self._entry.function
         try:
-            own = run_once(lambda: function(*args, **kwargs), {"args": tensors_in((args, dict(kwargs)))})
+            own = run_once(sample.ready, {"args": sample.tensors})
         except Exception as error:  # what a sample raises in eager is the reason why it is left out
             self.left_out[f"in eager it {reason_of(error)}"] += 1
             return
         try:
-            call = written_call(function, self._entry.path, args, kwargs)
+            call = sample.written()
             operands = {letter: SampleTensor(tensor, self._dtype) for letter, tensor in call.tensors.items()}
         except Unwritable as error:
             self.left_out[str(error)] += 1
@@ -177,7 +192,9 @@ class _SampleWriter:
         reason = ""
         for codes, is_special in _forms(draw, operands):
             try:
-                run = WrittenSample(call.expression, codes).checked(own, finite=own.is_finite and not is_special)
+                run = WrittenSample(call.expression, codes, call.module).checked(
+                    own, finite=own.is_finite and not is_special
+                )
             except Unfit as error:
                 reason = reason or str(error)
                 if str(error) in (UNINITIALISED, NOT_ALIKE):
@@ -187,7 +204,9 @@ class _SampleWriter:
                 reason = reason or f"with values of its own it {reason_of(error)}"
             else:
                 inputs = tuple(codes.items())
-                written = WrittenResult(sample=number, expression=call.expression, inputs=inputs, draws=run.draws)
+                written = WrittenResult(
+                    sample=number, expression=call.expression, inputs=inputs, draws=run.draws, module=call.module
+                )
                 self.results.append(written)
                 self.without_gradient += bool(own.gradients) and not run.gradients
                 return

@@ -16,6 +16,9 @@ SAMPLE = "sample"
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64")
 """Dtypes of operands, in the order in which programs are written."""
 
+CATALOGUES = ("opinfo", "modules", "optimizers", "numpy")
+"""What is read: PyTorch's OpInfo, ModuleInfo and OptimizerInfo, and NumPy's functions that Dynamo reads."""
+
 REFUSED = "refused"
 """Stands in place of a dtype for the calls of an operator that eager refuses, in the first dtype that it supports."""
 
@@ -25,7 +28,8 @@ class WrittenResult:
     """One sample as source: an ``expression`` over ``$x``, ``$y`` …, and code that draws each of these.
 
     ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers. ``refused`` is
-    the exception of eager, for a call that eager refuses.
+    the exception of eager, for a call that eager refuses. ``module`` is the beginning of the expression that builds
+    what is called, which a program does once.
     """
 
     sample: Count
@@ -33,6 +37,7 @@ class WrittenResult:
     inputs: tuple[tuple[Name, Text], ...]
     draws: bool = False
     refused: Text = ""
+    module: Text = ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,13 +58,14 @@ class CatalogueListed(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ListJob(Job[CatalogueListed]):
-    """List the catalogue for these dtypes."""
+    """List a catalogue for these dtypes."""
 
     TARGET = TARGET
     EVENTS = (CatalogueListed,)
     ANSWER = CatalogueListed
 
     job: Literal["list-operators"] = "list-operators"
+    catalogue: str = CATALOGUES[0]
     dtypes: tuple[str, ...] = DTYPES
 
 
@@ -100,6 +106,7 @@ class WriteJob(Job[SamplesWritten]):
     ANSWER = SamplesWritten
 
     job: Literal["write-samples"] = "write-samples"
+    catalogue: str = CATALOGUES[0]
     operator: str
     dtype: str
     seed: int = 0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
 from eqfuzz import __version__
 from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
-from eqfuzz.generate.catalogues.text import HELPERS, numbered
+from eqfuzz.generate.catalogues.program_text import LONGEST, ProgramText
 
 USUAL_RESULTS = 45
 MOST_RESULTS = 60
@@ -18,8 +17,6 @@ MOST_RESULTS = 60
 
 RANDOM = "random"
 """The folder of programs whose results draw random numbers, below that of the dtype."""
-
-_LONGEST = 110
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +44,11 @@ class CatalogueProgram:
     @property
     def source(self) -> str:
         """The text of the seed file."""
-        return _source(self)
+        text = ProgramText()
+        for named in self.results:
+            result = named.result
+            text.add(named.operator, result.expression, result.inputs, result.module)
+        return text.source(_title(self), ["refuses = True"] if self.is_refused else [])
 
     @property
     def digest(self) -> str:
@@ -116,34 +117,6 @@ def _name(results: Sequence[NamedResult]) -> str:
     return first if first == last else f"{first}-to-{last}"
 
 
-def _source(program: CatalogueProgram) -> str:
-    body: list[str] = []
-    parameters: list[str] = []
-    inputs: list[str] = []
-    operator = ""
-    for number, named in enumerate(program.results, 1):
-        result = named.result
-        if named.operator != operator:
-            operator = named.operator
-            body.append(f"# {operator}")
-            inputs += [f"# {operator}"] if result.inputs else []
-        body.append(f"{numbered(result.expression, number)},")
-        parameters += [f"{letter}{number}" for letter, _ in result.inputs]
-        inputs += _on_one_line([f"{code}," for _, code in result.inputs])
-    code = "\n".join([*body, *inputs])
-    helpers = [text for name, text in HELPERS.items() if re.search(rf"\b{name}\(", code)]
-    imports = ["import torch", *(["import torch.nn.functional as F"] if re.search(r"\bF\.", code) else [])]
-    yielded = "yield (\n" + textwrap.indent("\n".join(inputs), "    ") + "\n)" if inputs else "yield ()"
-    parts = [
-        f'"""{_title(program)}"""\n\n' + "\n".join(imports),
-        *(["refuses = True"] if program.is_refused else []),
-        *helpers,
-        f"def program({_wrapped(parameters)}):\n    return (\n" + textwrap.indent("\n".join(body), " " * 8) + "\n    )",
-        "def inputs(rng):\n" + textwrap.indent(yielded, "    "),
-    ]
-    return "\n\n\n".join(parts) + "\n"
-
-
 def _title(program: CatalogueProgram) -> str:
     operators = list(dict.fromkeys(named.operator for named in program.results))
     names = operators[0] if len(operators) == 1 else f"{operators[0]} to {operators[-1]}"
@@ -151,18 +124,6 @@ def _title(program: CatalogueProgram) -> str:
     if program.is_refused:
         reason = program.results[0].result.refused.replace("\\", "/").replace('"', "'")
         return "\n".join(
-            [f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, _LONGEST), "", credit, ""]
+            [f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, LONGEST), "", credit, ""]
         )
-    return f"Samples of PyTorch's OpInfo in {program.results[0].dtype}: {names}.\n\n{credit}\n"
-
-
-def _on_one_line(items: Sequence[str]) -> list[str]:
-    joined = " ".join(items)
-    return [joined] if joined and len(joined) <= _LONGEST else list(items)
-
-
-def _wrapped(names: Sequence[str]) -> str:
-    text = ", ".join(names)
-    if len(text) <= _LONGEST - 20:
-        return text
-    return "\n" + textwrap.fill(f"{text},", _LONGEST, initial_indent="    ", subsequent_indent="    ") + "\n"
+    return f"Samples of PyTorch's tests in {program.results[0].dtype}: {names}.\n\n{credit}\n"

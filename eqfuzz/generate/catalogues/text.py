@@ -7,7 +7,22 @@ import string
 LETTERS = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d", "e", "f", "g", "h", "p", "q", "r", "s", "t")
 """Names of a sample's tensors, in the order in which they occur."""
 
+STEPPING = "Stepping"
+"""The helper class of optimizers."""
+
 HELPERS = {
+    STEPPING: """\
+class Stepping(nn.Module):
+    def __init__(self, optimizer, **options):
+        super().__init__()
+        self.weight = nn.Parameter(torch.linspace(-1, 1, 12).reshape(3, 4))
+        self.optimizer = optimizer([self.weight], **options)
+
+    def forward(self, gradient):
+        for factor in (1.0, 0.5):
+            self.weight.grad = gradient * factor
+            self.optimizer.step()
+        return self.weight.detach().clone()""",
     "positive_definite": """\
 def positive_definite(matrix):
     return matrix @ matrix.mH + torch.eye(matrix.shape[-1], dtype=matrix.dtype)""",
@@ -15,7 +30,7 @@ def positive_definite(matrix):
 def symmetric(matrix):
     return matrix + matrix.mH""",
 }
-"""Functions that the code of operands may call."""
+"""Functions and classes that a program may call."""
 
 
 def numbered(text: str, number: int) -> str:

@@ -46,6 +46,9 @@ def _differ(name: str, left: Any, right: Any, names: tuple[str, str]) -> str:
 
 
 def _type_of(value: Any) -> str:
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
+        # Dynamo represents scalars of NumPy as arrays without dimensions, which RFC 0032 of PyTorch states.
+        return f"NumPy scalar of {value.dtype}"
     if isinstance(value, np.ndarray):
         return f"ndarray of {value.dtype} with shape {value.shape}"
     if isinstance(value, Unreadable):

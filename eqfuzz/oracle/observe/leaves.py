@@ -71,6 +71,8 @@ def structure(value, around=()):
         # A parameter returned as it is may legally come back as a plain tensor.
         name = "Tensor" if type(value) is torch.nn.Parameter else type(value).__name__
         return name if value.layout is torch.strided else f"{name}<{value.layout}>"
+    if isinstance(value, np.generic):
+        return "ndarray"  # Dynamo represents scalars of NumPy as arrays without dimensions (RFC 0032)
     name, items = type(value).__name__, items_inside(value)
     if items is None or len(around) > 40:
         return name

@@ -50,7 +50,7 @@ def leaf_of(run: ShadowState, value: Any) -> LeafReference:
         assert rows is not None
         reference = _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
         return dataclasses.replace(reference, rerun=snapshot(value))
-    if isinstance(value, np.ndarray) and (run.exported or run.captures):
+    if isinstance(value, (np.ndarray, np.inexact)) and (run.exported or run.captures):
         return _of_array(run, value)
     if is_outside:
         return LeafReference(
@@ -85,11 +85,12 @@ def _of_rows(run: ShadowState, rows: torch.Tensor, dtype: torch.dtype, *, jumped
     return leaf_reference(copy, dtype, jumped=jumped)
 
 
-def _of_array(run: ShadowState, value: np.ndarray) -> LeafReference:
+def _of_array(run: ShadowState, value: np.ndarray | np.inexact) -> LeafReference:
+    """The reference of an array, or of a scalar of NumPy, which has no memory of its own."""
     unknown = LeafReference(
         value.copy(), unknown="the value is an array that numpy computes from rounded tensor values"
     )
-    if value.dtype.kind not in "biufc":
+    if value.dtype.kind not in "biufc" or not isinstance(value, np.ndarray):
         return unknown
     rows = run.shadows.of_array(value)
     if rows is None:

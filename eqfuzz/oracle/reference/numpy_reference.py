@@ -17,6 +17,8 @@ from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.dynamo import capturing_all, forget_compiled_code
 
+NOT_EXPLAINED = "numpy and its translation to torch differ by more than rounding explains, and by less than an error"
+
 
 def captured_calls(
     make_callable: Callable[[], Any],
@@ -30,8 +32,8 @@ def captured_calls(
     """The program's calls with every leaf passed through ``keep``; captured graphs run in the context ``inside(args)``.
 
     ``declare_exact`` gets the tensors passed to the program. Where eager's elements are far from the captured ones,
-    Dynamo translates numpy wrongly, and they are the reference. None where Dynamo does not capture the program, and
-    where eager differs by more than rounding and less than that.
+    Dynamo translates numpy wrongly, and they are the reference. A leaf in which eager differs by more than rounding and
+    less than that is unknown. None where Dynamo does not capture the program.
     """
 
     def backend(graph: Callable[..., Any], _: Any) -> Callable[..., Any]:
@@ -76,9 +78,7 @@ def captured_calls(
                 return None
             for index, ((path, leaf), (_, value)) in enumerate(zip(leaves, values, strict=True)):
                 explained = leaf if _explains(leaf, value) else _corrected(leaf, value)
-                if explained is None:
-                    return None
-                leaves[index] = (path, explained)
+                leaves[index] = (path, explained or LeafReference(value, unknown=leaf.unknown or NOT_EXPLAINED))
     return captured.calls
 
 

@@ -43,8 +43,9 @@ class CatalogueReport(LiveReport):
                 self._progress.begin(event.pairs - event.earlier)
                 if not self._quiet:
                     read = f"  ·  {event.earlier:,} read before" if event.earlier else ""
+                    entries = count(event.operators, "entry", "entries")
                     heading = (
-                        f"OpInfo: {count(event.operators, 'operator')} × {count(len(event.dtypes), 'dtype')}, "
+                        f"{event.catalogue}: {entries} × {count(len(event.dtypes), 'dtype')}, "
                         f"{event.pairs:,} supported{read}  ·  seed {event.seed}  ·  {named_versions(event.versions)}"
                     )
                     self._console.print(Text(heading), soft_wrap=True)

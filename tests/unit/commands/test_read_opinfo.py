@@ -91,7 +91,7 @@ def test_another_random_seed_is_read_anew(tmp_path: Path):
 @pytest.mark.parametrize(
     ("operators", "dtypes", "message"),
     [
-        (("ad",), (), r"^--operators: OpInfo has no operator 'ad'.*add"),
+        (("ad",), (), r"^the catalogue opinfo has no 'ad'.*add"),
         ((), ("float",), r"^--dtypes: no dtype 'float'.*float32"),
     ],
 )

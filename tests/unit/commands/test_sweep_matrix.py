@@ -36,12 +36,12 @@ def test_json_has_every_operator_and_the_samples_that_differ(matrix: SweepMatrix
 
 
 def test_page_has_a_row_for_each_operator(matrix: SweepMatrix):
-    page = matrix.page("A heading.")
+    page = matrix.page("opinfo", "A heading.")
     assert "| `mul` | 2, 1 new |  |" in page
     assert "| `add` | 1 known | 1 not comparable |" in page
 
 
 def test_page_links_known_issues_and_keeps_bars_out_of_its_columns(matrix: SweepMatrix):
-    page = matrix.page("A heading.")
+    page = matrix.page("opinfo", "A heading.")
     assert "| `add` | float32 | [known](https://example.org/1) |" in page
     assert r"`x \| y`" in page

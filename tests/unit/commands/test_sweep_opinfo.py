@@ -136,7 +136,7 @@ def outcomes(folder: Path) -> dict[str, str]:
 def test_one_compilation_judges_every_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     swept(tmp_path, monkeypatch, "add", "doubtful", "mul")
     assert outcomes(tmp_path) == {"add": "agree", "doubtful": "not comparable", "mul": "agree"}
-    assert ScriptedRun.runs == [("add", "doubtful", "mul")]
+    assert ScriptedRun.runs == [("add", "doubtful", "mul"), ("doubtful",)]
 
 
 def test_difference_is_confirmed_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

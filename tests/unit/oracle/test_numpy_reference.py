@@ -8,6 +8,7 @@ from eqfuzz.oracle.compare.oracles import judge_compiled
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.reference.numpy_reference import NOT_EXPLAINED
 from eqfuzz.program.call import Call
 
 X = torch.linspace(0.1, 1.7, 12).reshape(3, 4)
@@ -107,11 +108,18 @@ def test_wrong_translation_of_numpy_is_a_wrong_result(monkeypatch):
     assert judge_compiled(eager, compiled, measured).kind is VerdictKind.WRONG_RESULT
 
 
-def test_slightly_other_translation_of_numpy_has_no_reference(monkeypatch):
+def test_slightly_other_translation_of_numpy_has_no_reference_and_others_do(monkeypatch):
+    def program(x):
+        return np.sinh(x.numpy() + 6), np.sin(x.numpy() * 1.3)
+
     read = get_np_to_tnp_map()
-    tanh = read[np.tanh]
-    monkeypatch.setitem(read, np.tanh, lambda x: tanh(x) * 1.0001)
-    assert measure(through_numpy).unknown
+    monkeypatch.setitem(read, np.sinh, read[np.cosh])
+    measured = measure(program)
+    assert not measured.unknown
+    other, right = (leaf for _, leaf in measured.calls[0].outputs)
+    assert other.unknown == NOT_EXPLAINED
+    assert not right.unknown
+    assert right.bound is not None
 
 
 def test_wrong_translation_of_exact_values_is_a_wrong_result():
@@ -120,3 +128,33 @@ def test_wrong_translation_of_exact_values_is_a_wrong_result():
 
     measured = reference(lambda: program, [Call((torch.tensor([-4.2, 1.5]),), {})])
     assert measured.calls[0].outputs[0][1].value.tolist() == [-8.0, 2.0]
+
+
+def sums(x):
+    return np.mean(x.numpy() * 0.7), [np.sum(x.numpy())]
+
+
+def judged(program, changed):
+    calls = [Call((X,), {})]
+    eager, compiled = observe(lambda: program, calls), observe(lambda: changed, calls)
+    return judge_compiled(eager, compiled, reference(lambda: program, calls))
+
+
+def test_scalar_of_numpy_may_be_an_array_and_has_a_bound():
+    measured = measure(sums)
+    assert [leaf.bound is not None for _, leaf in measured.calls[0].outputs] == [True, True]
+
+    def as_arrays(factor):
+        def program(x):
+            mean, (total,) = sums(x)
+            return np.asarray(mean * np.float32(factor)), [np.asarray(total)]
+
+        return program
+
+    assert judged(sums, as_arrays(1 + 1e-7)).kind is VerdictKind.AGREE
+    assert judged(sums, as_arrays(1 + 1e-3)).kind is VerdictKind.WRONG_RESULT
+    verdict = judged(sums, lambda x: (np.asarray(sums(x)[0]).astype(np.float64), sums(x)[1]))
+    assert (
+        verdict.message
+        == "call 0: output[0]: type is NumPy scalar of float32 in eager and NumPy scalar of float64 in compiled"
+    )

@@ -14,7 +14,7 @@ SPD = torch.eye(3) * 4 + 1
 
 
 def evaluated(code: str) -> torch.Tensor:
-    scope = {"torch": torch, "rng": Rng(0)}
+    scope = {"torch": torch, "nn": torch.nn, "rng": Rng(0)}
     for source in HELPERS.values():
         exec(source, scope)
     return eval(code, scope)

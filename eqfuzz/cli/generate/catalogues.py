@@ -1,10 +1,12 @@
-"""``eqfuzz generate opinfo``: PyTorch's own catalogue of operators and samples as seed programs."""
+"""``eqfuzz generate opinfo``, ``modules``, ``optimizers``, ``numpy``: what PyTorch tests itself as seed programs."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,7 +29,15 @@ from eqfuzz.cli.options.common import (
     Timeout,
 )
 from eqfuzz.cli.options.compiling import SweepConfig
-from eqfuzz.cli.options.generating import CatalogueDtypes, CatalogueOperators, CatalogueRefused, ThenSweep
+from eqfuzz.cli.options.generating import (
+    CatalogueDtypes,
+    CatalogueFunctions,
+    CatalogueModules,
+    CatalogueOperators,
+    CatalogueOptimizers,
+    CatalogueRefused,
+    ThenSweep,
+)
 from eqfuzz.cli.options.values import (
     BadOption,
     configs_of,
@@ -80,17 +90,124 @@ def opinfo(
     130 interrupted.
     """
     logs.start(log_level)
-    from eqfuzz.commands.read_opinfo import CatalogueRequest
     from eqfuzz.generate.catalogues.messages import REFUSED
 
     if refused and dtypes:
         raise BadOption("--refused", "it takes the first dtype that an operator supports; leave out --dtypes")
+    _generate(
+        "opinfo",
+        operators,
+        [REFUSED] if refused else dtypes,
+        seed,
+        jobs,
+        run,
+        config,
+        timeout,
+        time,
+        known_issues,
+        no_known_issues,
+        out,
+        format,
+        quiet,
+    )
+
+
+def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., None]:
+    """The function of a verb that reads ``catalogue``, as ``opinfo`` does OpInfo."""
+
+    def verb(
+        names: list[str] | None = None,
+        dtypes: CatalogueDtypes = None,
+        seed: RandomSeed = 0,
+        jobs: Jobs = None,
+        run: ThenSweep = False,
+        config: SweepConfig = None,
+        timeout: Timeout = "",
+        time: Time = None,
+        known_issues: KnownIssueFiles = None,
+        no_known_issues: NoKnownIssues = False,
+        out: Out = OUT,
+        format: EventFormat = OutputFormat.TEXT,
+        quiet: Quiet = False,
+        log_level: LogLevelOption = LogLevel.WARNING,
+    ) -> None:
+        logs.start(log_level)
+        _generate(
+            catalogue,
+            names,
+            dtypes,
+            seed,
+            jobs,
+            run,
+            config,
+            timeout,
+            time,
+            known_issues,
+            no_known_issues,
+            out,
+            format,
+            quiet,
+        )
+
+    verb.__doc__ = docstring
+    verb.__annotations__["names"] = names_option
+    return verb
+
+
+modules = _verb(
+    "modules",
+    CatalogueModules,
+    """Write the modules of torch.nn as seeds.
+
+    Every module of PyTorch's ModuleInfo, built in each way that its tests build it, in training and, where that
+    differs, in evaluation, is a result of a program in DIR/programs. All else is as in `eqfuzz generate opinfo`.
+    """,
+)
+optimizers = _verb(
+    "optimizers",
+    CatalogueOptimizers,
+    """Write the optimizers of torch.optim as seeds.
+
+    Two steps of every optimizer with each set of options of PyTorch's OptimizerInfo, plain, foreach, fused and
+    capturable, are a result of a program in DIR/programs. All else is as in `eqfuzz generate opinfo`.
+    """,
+)
+numpy = _verb(
+    "numpy",
+    CatalogueFunctions,
+    """Write the functions of NumPy that torch.compile reads as seeds.
+
+    Every function of NumPy that Dynamo traces as one of torch, in each of many ways to call it that NumPy accepts, is a
+    result of a program in DIR/programs. All else is as in `eqfuzz generate opinfo`.
+    """,
+)
+
+
+def _generate(
+    catalogue: str,
+    names: list[str] | None,
+    dtypes: list[str] | None,
+    seed: int,
+    jobs: int | None,
+    run: bool,
+    config: str | None,
+    timeout: str,
+    time: str | None,
+    known_issues: list[Path] | None,
+    no_known_issues: bool,
+    out: Path,
+    format: OutputFormat,
+    quiet: bool,
+) -> None:
+    from eqfuzz.commands.read_opinfo import CatalogueRequest
+
     request = CatalogueRequest(
         out=out,
-        operators=tuple(split_names(operators)),
-        dtypes=(REFUSED,) if refused else tuple(split_names(dtypes)),
+        operators=tuple(split_names(names)),
+        dtypes=tuple(split_names(dtypes)),
         seed=seed,
         jobs=job_count(jobs),
+        catalogue=catalogue,
     )
     of_runs = {
         "--config": config,

@@ -1,0 +1,59 @@
+"""The catalogue of operators, which is PyTorch's OpInfo."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+
+from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
+from eqfuzz.generate.catalogues.sample import Sample
+from eqfuzz.torch_internals.op_catalogue import Entry, entries
+from eqfuzz.torch_internals.trees import tensors_in
+
+
+@dataclasses.dataclass(frozen=True)
+class OperatorSample:
+    """A call of an operator; ``path`` is the name that OpInfo gives the function."""
+
+    function: Callable[..., Any]
+    path: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        return tensors_in((self.args, dict(self.kwargs)))
+
+    def ready(self) -> Callable[[], Any]:
+        return partial(self.function, *self.args, **self.kwargs)
+
+    def written(self) -> WrittenCall:
+        return written_call(self.function, self.path, self.args, self.kwargs)
+
+
+@dataclasses.dataclass(frozen=True)
+class OperatorEntry:
+    """An operator of OpInfo."""
+
+    info: Entry
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    def supports(self, dtype: torch.dtype) -> bool:
+        return self.info.supports(dtype)
+
+    def samples(self, dtype: torch.dtype) -> Iterator[Sample]:
+        """With gradients where eager has them."""
+        for args, kwargs in self.info.samples(dtype, requires_grad=self.info.differentiates(dtype)):
+            yield OperatorSample(self.info.function, self.info.path, args, kwargs)
+
+
+def operators() -> list[OperatorEntry]:
+    """In the order of OpInfo."""
+    return list(map(OperatorEntry, entries()))
