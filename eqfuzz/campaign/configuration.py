@@ -32,14 +32,27 @@ class Budget(Table):
     )
 
 
+Catalogue = Literal["opinfo", "modules", "optimizers", "numpy", "refused"]
+
+
 class Sources(Table):
     """Where seed programs come from."""
 
     seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
     templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
-    opinfo: bool = Field(default=False, description="also PyTorch's own operator samples, which need expecttest")
+    catalogues: tuple[Catalogue, ...] | None = Field(
+        default=None,
+        description="what PyTorch's own tests call, and calls that eager refuses; none given: all beside the shipped"
+        " seeds, none beside others",
+    )
     untrusted: bool = Field(default=False, description="every seed runs in the sandbox, not only those that say so")
     unsafe: bool = Field(default=False, description="where there can be no sandbox, run untrusted seeds without")
+
+    def drawn_catalogues(self) -> tuple[Catalogue, ...]:
+        """The chosen ones, or those of a campaign that chooses none."""
+        if self.catalogues is not None:
+            return self.catalogues
+        return get_args(Catalogue) if self.seeds is None else ()
 
 
 class Model(Table):

@@ -15,8 +15,8 @@ from eqfuzz.campaign.executors.item_runner import ItemRunner
 from eqfuzz.campaign.executors.local import Executor, LocalExecutor
 from eqfuzz.campaign.invocation import InvocationOptions, open_store
 from eqfuzz.campaign.metrics import CampaignMetrics
+from eqfuzz.campaign.sources.catalogues import CatalogueReader, CatalogueSeeds
 from eqfuzz.campaign.sources.files import SeedFiles, SeedSource, TemplateSeeds
-from eqfuzz.campaign.sources.opinfo import OpInfoSeeds
 from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
@@ -70,8 +70,9 @@ def run_campaign(
         raise UsageError(str(error)) from None
     events = EventDispatcher(metrics, handler)
     with contextlib.closing(runner), open_store(options) as store, contextlib.ExitStack() as stack:
-        if configuration.sources.opinfo:
-            sources = [*sources, stack.enter_context(OpInfoSeeds(options.folder, configuration.seed))]
+        reader = stack.enter_context(CatalogueReader(options.folder))
+        catalogues = configuration.sources.drawn_catalogues()
+        sources = [*sources, *(CatalogueSeeds(name, reader, configuration.seed) for name in catalogues)]
         llm_source = _llm_source_of(configuration, options.folder / MODEL_FOLDER, events)
         if llm_source is not None:
             stack.enter_context(llm_source)
@@ -126,8 +127,8 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
             raise UsageError(f"--template: {error}") from None
     for template in templates.values():
         sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
-    if not sources and not configuration.model.name and not chosen.opinfo:
-        raise UsageError("no source of seeds: give seeds, templates, opinfo or a model")
+    if not sources and not configuration.model.name and not chosen.drawn_catalogues():
+        raise UsageError("no source of seeds: give seeds, templates, catalogues or a model")
     return sources
 
 

@@ -19,6 +19,7 @@ from eqfuzz.cli.loading_notice import loading_notice
 from eqfuzz.cli.options.campaign import (
     CampaignName,
     CampaignsFolder,
+    Catalogues,
     ConfigurationFile,
     CpuTime,
     Database,
@@ -28,7 +29,6 @@ from eqfuzz.cli.options.campaign import (
     Init,
     MostCells,
     MostFindings,
-    OpInfo,
     RayAddress,
     SeedSources,
     Templates,
@@ -87,7 +87,7 @@ def run(
     init: Init = False,
     seeds: SeedSources = None,
     template: Templates = None,
-    opinfo: OpInfo = None,
+    catalogue: Catalogues = None,
     model: OptionalModel = None,
     prompt: Prompts = None,
     base_url: OptionalBaseUrl = None,
@@ -155,7 +155,7 @@ def run(
         "sources": {
             "seeds": _unless_none(seeds),
             "templates": _unless_none(split_names(template)),
-            "opinfo": opinfo,
+            "catalogues": _unless_none(split_names(catalogue)),
             "untrusted": untrusted,
             "unsafe": unsafe,
         },

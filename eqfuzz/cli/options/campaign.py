@@ -36,8 +36,13 @@ Templates = Annotated[
     list[str] | None,
     typer.Option("--template", metavar="NAME", help="Template of generated seeds; repeatable, comma lists, 'none'."),
 ]
-OpInfo = Annotated[
-    bool | None, typer.Option("--opinfo/--no-opinfo", help="Also draw PyTorch's own operator samples (default: no).")
+Catalogues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalogue",
+        metavar="NAME",
+        help="opinfo, modules, optimizers, numpy, refused; comma lists, 'none' (default: all, without --seeds).",
+    ),
 ]
 CpuTime = Annotated[
     str | None, typer.Option("--cpu", metavar="TIME", help="Stop after this much CPU time in total: 90, 10m, 1h30m.")

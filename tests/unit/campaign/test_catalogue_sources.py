@@ -3,14 +3,15 @@
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from eqfuzz.campaign.sources import opinfo
+from eqfuzz.campaign.configuration import Catalogue, Sources
+from eqfuzz.campaign.sources import catalogues
+from eqfuzz.campaign.sources.catalogues import CatalogueReader, CatalogueSeeds
 from eqfuzz.campaign.sources.files import DrawHistory
-from eqfuzz.campaign.sources.opinfo import OpInfoSeeds
-from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob, WrittenResult
+from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob, WriteRefusedJob, WrittenResult
 from eqfuzz.generate.catalogues.programs import MOST_RESULTS
 from eqfuzz.program.formats import recognise
 
@@ -33,7 +34,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[WriteJob]:
         assert not pool.closed
         jobs.append(job)
         count = 0 if job.operator == "sparse" else 3
-        code = f"rng.normal({job.seed + 1})"
+        code = f"rng.normal({getattr(job, 'seed', 0) + 1})"
         results = tuple(
             WrittenResult(sample=n, expression="torch.sin(${x})", inputs=(("x", code),)) for n in range(count)
         )
@@ -42,14 +43,15 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[WriteJob]:
         )
 
     listed = {"sin": ("float32", "float64"), "cos": ("float32",), "sparse": ("float32",)}
-    monkeypatch.setattr(opinfo, "Pool", ScriptedPool)
-    monkeypatch.setattr(opinfo, "listed_operators", lambda pool, dtypes: listed)
-    monkeypatch.setattr(opinfo, "written_samples", written)
+    monkeypatch.setattr(catalogues, "Pool", ScriptedPool)
+    monkeypatch.setattr(catalogues, "listed_operators", lambda pool, dtypes, catalogue: listed)
+    monkeypatch.setattr(catalogues, "written_samples", written)
     return jobs
 
 
 def test_draw_is_a_seed_of_some_samples(jobs: list[WriteJob], tmp_path: Path):
-    with OpInfoSeeds(tmp_path, 5) as source:
+    with CatalogueReader(tmp_path) as reader:
+        source = CatalogueSeeds("opinfo", reader, 5)
         seed = source.draw(random.Random(0), 7, NOTHING)
     assert seed is not None
     recognise(seed.text, seed.name)
@@ -58,7 +60,8 @@ def test_draw_is_a_seed_of_some_samples(jobs: list[WriteJob], tmp_path: Path):
 
 
 def test_same_random_numbers_draw_the_same_and_others_all_operators(jobs: list[WriteJob], tmp_path: Path):
-    with OpInfoSeeds(tmp_path, 5) as source:
+    with CatalogueReader(tmp_path) as reader:
+        source = CatalogueSeeds("opinfo", reader, 5)
         assert source.draw(random.Random(3), 1, NOTHING) == source.draw(random.Random(3), 1, NOTHING)
         drawn = [source.draw(random.Random(n), n, NOTHING) for n in range(30)]
     assert all(drawn)
@@ -67,3 +70,23 @@ def test_same_random_numbers_draw_the_same_and_others_all_operators(jobs: list[W
         ("sin", "float64"),
         ("cos", "float32"),
     }
+
+
+@pytest.mark.parametrize(
+    ("table", "drawn"),
+    [
+        ({}, get_args(Catalogue)),
+        ({"seeds": ["seeds"]}, ()),
+        ({"seeds": ["seeds"], "catalogues": ["numpy"]}, ("numpy",)),
+        ({"catalogues": []}, ()),
+    ],
+)
+def test_campaign_over_shipped_seeds_draws_from_all_catalogues(table: dict[str, list[str]], drawn: tuple[str, ...]):
+    assert Sources.model_validate(table).drawn_catalogues() == drawn
+
+
+def test_refused_calls_are_a_source_of_their_own(jobs: list[WriteJob], tmp_path: Path):
+    with CatalogueReader(tmp_path) as reader:
+        seed = CatalogueSeeds("refused", reader, 0).draw(random.Random(1), 1, NOTHING)
+    assert seed is not None
+    assert {type(job) for job in jobs} == {WriteRefusedJob}
