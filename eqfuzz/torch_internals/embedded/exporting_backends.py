@@ -45,13 +45,18 @@ def exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export
     """The graph as ``torch.export`` has it. Raises UnsupportedGraph."""
     if not all(isinstance(one, torch.Tensor) for one in inputs):
         raise UnsupportedGraph("the backend does not support a graph that takes sizes")
-    examples = tuple(
-        torch.empty_strided(one.size(), one.stride(), dtype=one.dtype, device=one.device).zero_() for one in inputs
-    )
+    examples = tuple(map(_zeros_like, inputs))
     try:
         return torch.export.export(graph, examples, strict=False)
     except Exception as error:
         raise UnsupportedGraph(f"torch.export does not support the graph: {type(error).__name__}: {error}") from None
+
+
+def _zeros_like(value: torch.Tensor) -> torch.Tensor:
+    """Zeros with the strides of a tensor, whose elements may share memory."""
+    ends = [(size - 1) * stride for size, stride in zip(value.size(), value.stride(), strict=True)]
+    flat = torch.zeros(sum(ends) + 1 if value.numel() else 0, dtype=value.dtype, device=value.device)
+    return flat.as_strided(value.size(), value.stride())
 
 
 def _decomposed(program: torch.export.ExportedProgram) -> Callable[..., Any]:

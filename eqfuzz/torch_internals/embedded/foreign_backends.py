@@ -20,6 +20,8 @@ from eqfuzz.torch_internals.embedded.exporting_backends import UnsupportedGraph,
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN, foreign_python
 
 _WITHOUT_NAME_IN_NUMPY = (torch.bfloat16, torch.complex32)
+_ROUNDED = {"openvino": (torch.float64,)}
+"""Dtypes that a compiler takes and computes in another one."""
 
 
 class ForeignCompilerError(Exception):
@@ -82,7 +84,7 @@ def _compiler(server: _Server) -> Callable[..., Any]:
     def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[[list[Any]], Any]:
         whole, results = _with_tensor_outputs(graph)
         shapes = [one.meta["val"] for one in results]
-        _refuse_dtypes([*inputs, *shapes])
+        _refuse_dtypes([*inputs, *shapes], server.name)
         _refuse_random_numbers(whole)
         order = list(_outputs(graph))
         number = None
@@ -118,12 +120,14 @@ def _with_tensor_outputs(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphMod
     return torch.fx.GraphModule(graph, copy), results
 
 
-def _refuse_dtypes(values: Sequence[Any]) -> None:
+def _refuse_dtypes(values: Sequence[Any], name: str) -> None:
     for value in values:
         if not isinstance(value, torch.Tensor):
             continue
         if value.dtype in _WITHOUT_NAME_IN_NUMPY or (value.dtype.itemsize == 1 and value.is_floating_point()):
             raise UnsupportedGraph(f"the backend does not support {value.dtype}, which numpy does not have")
+        if value.dtype in _ROUNDED.get(name, ()):
+            raise UnsupportedGraph(f"{name} computes {value.dtype} in another dtype")
 
 
 def _refuse_random_numbers(graph: torch.fx.GraphModule) -> None:
@@ -150,4 +154,10 @@ def _laid_out(value: numpy.ndarray, like: torch.Tensor) -> torch.Tensor:
     tensor = torch.from_numpy(numpy.array(value))
     if tensor.shape != like.shape or tensor.dtype != like.dtype:
         return tensor
-    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype).copy_(tensor)
+    whole = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
+    once = whole
+    for dim, stride in enumerate(like.stride()):
+        if stride == 0:
+            once, tensor = once.narrow(dim, 0, min(once.size(dim), 1)), tensor.narrow(dim, 0, min(tensor.size(dim), 1))
+    once.copy_(tensor)
+    return whole

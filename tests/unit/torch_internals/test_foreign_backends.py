@@ -8,6 +8,8 @@ import torch
 from eqfuzz.oracle.observe.exceptions import describe
 from eqfuzz.run.configs.named import BUILT_IN, choose
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.embedded.exporting_backends import UnsupportedGraph
+from eqfuzz.torch_internals.embedded.foreign_backends import _refuse_dtypes
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -43,6 +45,22 @@ def test_results_layouts_and_gradients_are_those_of_eager():
     assert [one.stride() for one in results] == [one.stride() for one in expected]
     gradients = torch.autograd.grad(results[0].sum(), own)
     torch.testing.assert_close(gradients, torch.autograd.grad(expected[0].sum(), expected_own))
+
+
+def test_results_whose_elements_share_memory_are_laid_out_so():
+    def program(x):
+        return torch.nn.functional.normalize(x, dim=1).sin().sum()
+
+    own, expected_own = (torch.linspace(-1, 1, 24).reshape(4, 6).requires_grad_() for _ in range(2))
+    compiled(program, own).backward()
+    program(expected_own).backward()
+    torch.testing.assert_close(own.grad, expected_own.grad)
+
+
+def test_dtype_that_a_compiler_computes_in_another_is_unsupported():
+    with pytest.raises(UnsupportedGraph, match="openvino computes torch"):
+        _refuse_dtypes([torch.zeros(2, dtype=torch.float64)], "openvino")
+    _refuse_dtypes([torch.zeros(2, dtype=torch.float64)], "onnxruntime")
 
 
 def test_an_argument_that_is_written_to_is_written_to():
