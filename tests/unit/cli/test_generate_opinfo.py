@@ -23,6 +23,22 @@ def test_several_configurations_are_refused(tmp_path: Path):
     assert "--config: a sweep has one configuration" in result.stderr
 
 
+def test_refused_calls_have_no_dtypes(tmp_path: Path):
+    result = call("generate", "opinfo", "--refused", "--dtypes", "int8", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "--refused: it takes the first dtype that an operator supports; leave out --dtypes" in result.stderr
+
+
+@pytest.mark.slow
+def test_what_compiled_code_accepts_is_a_finding(tmp_path: Path):
+    arguments = ["generate", "opinfo", "--refused", "--operators", "repeat_interleave", "--jobs", "1", "--run"]
+    result = call(*arguments, "--no-known-issues", "--out", str(tmp_path))
+    assert result.exit_code in (0, 1), result.stderr
+    counts = json.loads((tmp_path / "matrix.json").read_text())["operators"]["repeat_interleave"]["refused"]
+    assert set(counts) <= {"agree", "new"}
+    assert counts["agree"] > 3
+
+
 @pytest.mark.slow
 def test_programs_are_seeds_and_every_sample_is_accounted_for(tmp_path: Path):
     arguments = ["generate", "opinfo", "--operators", "gather,t", "--dtypes", "int8", "--jobs", "1"]
