@@ -1,4 +1,4 @@
-"""as_strided_copy beyond the end of its storage returns what lies in memory there.
+"""as_strided beyond the end of its storage reads what lies in memory there.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """
@@ -6,6 +6,7 @@ Exit status: 1 while the defect is there, 0 once it is fixed.
 import torch
 
 calls = [
+    ("as_strided", lambda x: torch.as_strided(x, (3, 4), (2, 1)) + 0, torch.ones(7)),
     ("as_strided_copy", torch.as_strided_copy, torch.ones(7), (3, 4), (2, 1)),
 ]
 accepted = 0
