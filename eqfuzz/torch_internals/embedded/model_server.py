@@ -75,7 +75,10 @@ def _tvm_relax(model: bytes) -> Run:
 COMPILERS = {
     "onnxruntime": (_onnxruntime, ("NotImplemented:",)),
     "openvino": (_openvino, ("OpConversionFailure", "not supported", "NotImplemented")),
-    "tvm_relax": (_tvm_relax, ("OpNotImplemented", "NotImplementedError", "not supported", "during conversion")),
+    "tvm_relax": (
+        _tvm_relax,
+        ("OpNotImplemented", "NotImplementedError", "not supported", "during conversion", "only applies to float"),
+    ),
 }
 """For each compiler what loads a model, and what it says of one that it does not take."""
 
