@@ -18,7 +18,7 @@ from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
 from eqfuzz.oracle.reference.reference import Reference
 from eqfuzz.oracle.thresholds import THRESHOLDS
-from eqfuzz.run.configs.named import Config
+from eqfuzz.run.configs.named import EXPORTING, Config
 from eqfuzz.run.coverage.features import FeatureCollector
 from eqfuzz.run.coverage.line_coverage import traced_lines
 from eqfuzz.run.devices import observe_on
@@ -150,7 +150,8 @@ class CellJudge:
         counted = compilations()
         if self.traced:
             self.clock.announce(LinesTraced(files=lines))
-        compare = partial(_compare_compiled, eager, compiled, self.job.checks)
+        checks = _checks_under(config, self.job.checks)
+        compare = partial(_compare_compiled, eager, compiled, checks)
         if not config.draws_as_eager and has_drawn(subject.eager):
             verdict = self._without_values(subject, eager, compiled)
         else:
@@ -158,11 +159,11 @@ class CellJudge:
         if verdict.kind is VerdictKind.AGREE and "speed" in self.job.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, *place)
             verdict = self._speed(subject, config) or verdict
-        apart = () if verdict.kind is VerdictKind.AGREE else self._apart(subject, eager, compiled)
+        apart = () if verdict.kind is VerdictKind.AGREE else self._apart(subject, eager, compiled, checks)
         return dataclasses.replace(report(verdict), compiled=counted, features=tuple(signals.features), apart=apart)
 
     def _apart(
-        self, subject: LoadedVariant, eager: Observation, compiled: Observation
+        self, subject: LoadedVariant, eager: Observation, compiled: Observation, checks: Sequence[str]
     ) -> tuple[tuple[int, Verdict], ...]:
         """The verdicts on single results of an original that differ, or may; none where a call has raised."""
         if subject.number or any(call.raised is not None for side in (eager, compiled) for call in side.calls):
@@ -170,7 +171,7 @@ class CellJudge:
         verdicts: list[tuple[int, Verdict]] = []
         for item, arguments in enumerate(self.results):
             alone = (result_alone(side, item, arguments) for side in (eager, compiled))
-            verdict = self._verdict(partial(_compare_compiled, *alone, self.job.checks), [subject])
+            verdict = self._verdict(partial(_compare_compiled, *alone, checks), [subject])
             if verdict.kind is not VerdictKind.AGREE:
                 verdicts.append((item, verdict))
         return tuple(verdicts)
@@ -205,6 +206,11 @@ class CellJudge:
         if not subject.has_reference(samples):
             self.clock.enter("reference", 20 * self.job.limits.eager_s, subject.number)
         return subject.reference(samples, self.job.seed)
+
+
+def _checks_under(config: Config, checks: Sequence[str]) -> tuple[str, ...]:
+    """Those that a configuration has to pass: a graph that was exported promises no strides."""
+    return tuple(name for name in checks if name != "strides" or config.backend not in EXPORTING)
 
 
 def _compare_compiled(
