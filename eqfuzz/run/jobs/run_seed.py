@@ -29,8 +29,6 @@ def run_seed(job: RunJob, emit: Emit) -> None:
     """Rewrite the seed, judge all cells, and report each. Raises InvalidSeed."""
     session = Session(job, emit)
     start, calls = session.valid()
-    if session.refuses:
-        job = dataclasses.replace(job, strategy="none")  # a rewrite is equal where the program is defined
     if session.refuses or not has_drawn(start.eager):
         job = dataclasses.replace(job, configs=tuple(config for config in job.configs if config != OWN_RANDOM))
         session.job = job
@@ -81,7 +79,12 @@ def _add_original(session: Session[RunJob], runner: CellRunner, start: LoadedVar
 def derive_variants(
     session: Session[RunJob], subject: LoadedVariant, calls: Sequence[Call]
 ) -> tuple[list[Site], list[Variant]]:
-    """The sites of the seed, and the variants that the strategy derives."""
+    """The sites of the seed, and the variants that the strategy derives.
+
+    None of a program that refuses its inputs: a rewrite is equal where the program is defined.
+    """
+    if session.refuses:
+        return [], []
     job, start = session.job, subject.variant
     syntax, facts = session.study(subject, calls)
     session.clock.enter("rewrite", 300 + job.depth * job.limits.eager_s)
