@@ -1,4 +1,4 @@
-"""as_strided beyond the end of its storage reads what lies in memory there.
+"""`as_strided` beyond the end of its storage reads what lies in memory there.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

@@ -1,4 +1,4 @@
-"""index_add, index_copy and put convert a source of another dtype.
+"""`index_add`, `index_copy` and `put` convert a source of another dtype.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

@@ -1,4 +1,4 @@
-"""out= of another dtype, or twice the same tensor, is accepted.
+"""`out=` of another dtype, or twice the same tensor, is accepted.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

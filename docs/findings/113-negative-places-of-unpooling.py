@@ -1,4 +1,4 @@
-"""max_unpool takes negative places from the end.
+"""`max_unpool` takes negative places from the end.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

@@ -175,7 +175,7 @@ optimizers = _verb(
 numpy = _verb(
     "numpy",
     CatalogueFunctions,
-    """Write the functions of NumPy that torch.compile reads as seeds.
+    """Write NumPy's functions as seeds.
 
     Every function of NumPy that Dynamo traces as one of torch, in each of many ways to call it that NumPy accepts, is a
     result of a program in DIR/programs. All else is as in `eqfuzz generate opinfo`.

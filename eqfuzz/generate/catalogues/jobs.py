@@ -37,7 +37,7 @@ from eqfuzz.generate.catalogues.sample_tensor import SampleTensor, drawn_values
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit, JobTarget
-from eqfuzz.torch_internals.op_catalogue import entries
+from eqfuzz.torch_internals.tested_calls import entries
 
 STAGE = "samples"
 FATAL = "it ends the process in eager, or takes too long"

@@ -95,10 +95,16 @@ class SamplesWritten(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WriteJob(Job[SamplesWritten]):
-    """Write the samples of one operator for a dtype; ``seed`` decides layouts and values.
+    """Write samples of one entry of a catalogue for a dtype. The child is in the stage ``sample N`` with that sample.
 
-    The child is in the stage ``sample N`` with the sample of that number. Those in ``skip`` ended an earlier child.
-    With ``most`` only so many samples are written, which ``seed`` decides too; 0: all.
+    Attributes:
+        catalogue: One of ``CATALOGUES``.
+        operator: Name of the entry.
+        dtype: Dtype of the operands.
+        seed: Decides layouts and values.
+        skip: Numbers of the samples that ended an earlier child.
+        sample_s: Seconds for one sample.
+        most: How many samples are written, which ``seed`` chooses; 0: all.
     """
 
     TARGET = TARGET

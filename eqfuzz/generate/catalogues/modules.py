@@ -11,7 +11,7 @@ import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, constructor, written_arguments
 from eqfuzz.generate.catalogues.sample import Sample
-from eqfuzz.torch_internals.module_catalogue import ModuleEntry, module_entries
+from eqfuzz.torch_internals.tested_calls import ModuleEntry, module_entries
 from eqfuzz.torch_internals.trees import tensors_in
 
 

@@ -11,7 +11,7 @@ import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
 from eqfuzz.generate.catalogues.sample import Sample
-from eqfuzz.torch_internals.op_catalogue import Entry, entries
+from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in
 
 

@@ -12,7 +12,7 @@ import torch
 from eqfuzz.generate.catalogues.expression import WrittenCall, constructor, written_arguments
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.generate.catalogues.text import HELPERS, STEPPING
-from eqfuzz.torch_internals.module_catalogue import optimizer_entries
+from eqfuzz.torch_internals.tested_calls import optimizer_entries
 
 _IMPLEMENTATIONS: tuple[dict[str, bool], ...] = ({}, {"foreach": True}, {"fused": True}, {"capturable": True})
 

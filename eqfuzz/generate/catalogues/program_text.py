@@ -18,7 +18,7 @@ _IMPORTS = {
 }
 
 
-class ProgramText:
+class CatalogueProgramText:
     """Collects results in their order."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from eqfuzz import __version__
 from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
-from eqfuzz.generate.catalogues.program_text import LONGEST, ProgramText
+from eqfuzz.generate.catalogues.program_text import LONGEST, CatalogueProgramText
 
 USUAL_RESULTS = 45
 MOST_RESULTS = 60
@@ -44,7 +44,7 @@ class CatalogueProgram:
     @property
     def source(self) -> str:
         """The text of the seed file."""
-        text = ProgramText()
+        text = CatalogueProgramText()
         for named in self.results:
             result = named.result
             text.add(named.operator, result.expression, result.inputs, result.module)

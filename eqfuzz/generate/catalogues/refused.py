@@ -18,7 +18,7 @@ from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall, writt
 from eqfuzz.generate.catalogues.messages import DTYPES, WrittenResult
 from eqfuzz.generate.catalogues.sample_tensor import LITERAL_ELEMENTS, SampleTensor
 from eqfuzz.oracle.observe.normalised_messages import normalised
-from eqfuzz.torch_internals.op_catalogue import Entry
+from eqfuzz.torch_internals.tested_calls import Entry
 from eqfuzz.torch_internals.trees import tensors_in
 
 ACCEPTED = "eager does not refuse it"

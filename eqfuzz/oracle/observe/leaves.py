@@ -71,7 +71,7 @@ def structure(value, around=()):
         # A parameter returned as it is may legally come back as a plain tensor.
         name = "Tensor" if type(value) is torch.nn.Parameter else type(value).__name__
         return name if value.layout is torch.strided else f"{name}<{value.layout}>"
-    if isinstance(value, np.generic):
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         return "ndarray"  # Dynamo represents scalars of NumPy as arrays without dimensions (RFC 0032)
     name, items = type(value).__name__, items_inside(value)
     if items is None or len(around) > 40:
