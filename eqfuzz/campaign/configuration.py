@@ -32,7 +32,7 @@ class Budget(Table):
     )
 
 
-Catalogue = Literal["opinfo", "modules", "optimizers", "numpy", "refused"]
+Catalogue = Literal["opinfo", "refused", "modules", "optimizers", "numpy"]
 
 
 class Sources(Table):

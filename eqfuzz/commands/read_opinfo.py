@@ -30,6 +30,7 @@ from eqfuzz.generate.catalogues.messages import (
     WriteJob,
     WriteRefusedJob,
     WrittenResult,
+    dtypes_of,
 )
 from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.mutate.parallel import Ending, run_all
@@ -120,9 +121,9 @@ class CatalogueReading:
         ``deadline`` is a value of ``time.monotonic``.
         """
         request = self._request
-        dtypes = request.dtypes or DTYPES
-        for dtype in dtypes:
-            if dtype not in (*DTYPES, REFUSED):
+        dtypes = request.dtypes or dtypes_of(request.catalogue)
+        for dtype in request.dtypes:
+            if dtype not in DTYPES:
                 raise UsageError(
                     f"--dtypes: no dtype {dtype!r}{did_you_mean(dtype, DTYPES)}; known: {', '.join(DTYPES)}"
                 )
@@ -202,9 +203,9 @@ class CatalogueReading:
         self._keep(written, stop)
 
     def _job(self, operator: str, dtype: str) -> WriteJob | WriteRefusedJob:
-        if dtype == REFUSED:
-            return WriteRefusedJob(operator=operator)
         request = self._request
+        if request.catalogue == REFUSED:
+            return WriteRefusedJob(operator=operator)
         return WriteJob(catalogue=request.catalogue, operator=operator, dtype=dtype, seed=request.seed)
 
     def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 
 from eqfuzz.campaign.sources.files import DrawHistory, SeedText
 from eqfuzz.commands.read_opinfo import listed_operators, written_samples
-from eqfuzz.generate.catalogues.messages import CATALOGUES, DTYPES, REFUSED, TARGET, WriteJob, WriteRefusedJob
+from eqfuzz.generate.catalogues.messages import REFUSED, TARGET, WriteJob, WriteRefusedJob, dtypes_of
 from eqfuzz.generate.catalogues.programs import MOST_RESULTS, programs_of
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -72,10 +72,7 @@ class CatalogueSeeds:
         return None
 
     def _listed(self, pool: Pool) -> list[tuple[str, str]]:
-        is_refused = self.name == REFUSED
-        listed = listed_operators(
-            pool, (REFUSED,) if is_refused else DTYPES, CATALOGUES[0] if is_refused else self.name
-        )
+        listed = listed_operators(pool, dtypes_of(self.name), self.name)
         return [(operator, dtype) for operator, dtypes in listed.items() for dtype in dtypes]
 
     def _job(self, operator: str, dtype: str, seed: int) -> WriteJob | WriteRefusedJob:

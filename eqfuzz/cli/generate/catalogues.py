@@ -1,4 +1,4 @@
-"""``eqfuzz generate opinfo``, ``modules``, ``optimizers``, ``numpy``: what PyTorch tests itself as seed programs."""
+"""``eqfuzz generate opinfo``, ``refused``, ``modules``, ``optimizers``, ``numpy``: what PyTorch tests, as programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from eqfuzz.cli.options.generating import (
     CatalogueModules,
     CatalogueOperators,
     CatalogueOptimizers,
-    CatalogueRefused,
     ThenSweep,
 )
 from eqfuzz.cli.options.values import (
@@ -57,63 +56,8 @@ DEFAULT_TIMEOUT = "5m"
 """A program has many results."""
 
 
-def opinfo(
-    operators: CatalogueOperators = None,
-    dtypes: CatalogueDtypes = None,
-    refused: CatalogueRefused = False,
-    seed: RandomSeed = 0,
-    jobs: Jobs = None,
-    run: ThenSweep = False,
-    config: SweepConfig = None,
-    timeout: Timeout = "",
-    time: Time = None,
-    known_issues: KnownIssueFiles = None,
-    no_known_issues: NoKnownIssues = False,
-    out: Out = OUT,
-    format: EventFormat = OutputFormat.TEXT,
-    quiet: Quiet = False,
-    log_level: LogLevelOption = LogLevel.WARNING,
-) -> None:
-    """Write PyTorch's OpInfo samples as seeds.
-
-    Every sample of every operator, for each dtype that eager supports, is a result of a program in DIR/programs, with
-    new values of its domain in layouts drawn at random. The same random seed, torch and version give the same programs.
-    What was read is kept in DIR/samples.jsonl: the same command resumes.
-
-    --refused writes calls that eager refuses instead, one program for each exception of an operator: the error inputs
-    of OpInfo, and samples with one argument that breaks the operator's contract. Compiled code has to refuse them, too.
-
-    --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
-    to DIR/matrix.json and DIR/matrix.md. It resumes too. --config, --timeout, --time and --known-issues go with --run.
-
-    Exit codes: 0 written, or no new difference, 1 new differences (--run), 2 usage or bad input, 3 internal error,
-    130 interrupted.
-    """
-    logs.start(log_level)
-    from eqfuzz.generate.catalogues.messages import REFUSED
-
-    if refused and dtypes:
-        raise BadOption("--refused", "it takes the first dtype that an operator supports; leave out --dtypes")
-    _generate(
-        "opinfo",
-        operators,
-        [REFUSED] if refused else dtypes,
-        seed,
-        jobs,
-        run,
-        config,
-        timeout,
-        time,
-        known_issues,
-        no_known_issues,
-        out,
-        format,
-        quiet,
-    )
-
-
 def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., None]:
-    """The function of a verb that reads ``catalogue``, as ``opinfo`` does OpInfo."""
+    """The function of a verb that reads ``catalogue``."""
 
     def verb(
         names: list[str] | None = None,
@@ -154,6 +98,32 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
     return verb
 
 
+opinfo = _verb(
+    "opinfo",
+    CatalogueOperators,
+    """Write PyTorch's OpInfo samples as seeds.
+
+    Every sample of every operator, for each dtype that eager supports, is a result of a program in DIR/programs, with
+    new values of its domain in layouts drawn at random. The same random seed, torch and version give the same programs.
+    What was read is kept in DIR/samples.jsonl: the same command resumes.
+
+    --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
+    to DIR/matrix.json and DIR/matrix.md. It resumes too. --config, --timeout, --time and --known-issues go with --run.
+
+    Exit codes: 0 written, or no new difference, 1 new differences (--run), 2 usage or bad input, 3 internal error,
+    130 interrupted.
+    """,
+)
+refused = _verb(
+    "refused",
+    CatalogueOperators,
+    """Write calls that eager refuses as seeds.
+
+    The error inputs of OpInfo, and samples with one argument that breaks the operator's contract: one program in
+    DIR/programs for each exception of an operator. Compiled code has to refuse them, too. All else is as in `eqfuzz
+    generate opinfo`.
+    """,
+)
 modules = _verb(
     "modules",
     CatalogueModules,
@@ -200,7 +170,10 @@ def _generate(
     quiet: bool,
 ) -> None:
     from eqfuzz.commands.read_opinfo import CatalogueRequest
+    from eqfuzz.generate.catalogues.messages import REFUSED
 
+    if dtypes and catalogue == REFUSED:
+        raise BadOption("--dtypes", "a refused call has the first dtype that the operator supports")
     request = CatalogueRequest(
         out=out,
         operators=tuple(split_names(names)),

@@ -9,6 +9,7 @@ from eqfuzz.cli.generate import catalogues, dag, listing, llm
 generate_verbs = typer.Typer(help="Generate seeds at random or by a model.")
 generate_verbs.command("dag")(dag.dag)
 generate_verbs.command("opinfo")(catalogues.opinfo)
+generate_verbs.command("refused")(catalogues.refused)
 generate_verbs.command("modules")(catalogues.modules)
 generate_verbs.command("optimizers")(catalogues.optimizers)
 generate_verbs.command("numpy")(catalogues.numpy)

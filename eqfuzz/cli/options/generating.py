@@ -76,4 +76,3 @@ CatalogueDtypes = Annotated[
     list[str] | None,
     typer.Option("--dtypes", metavar="LIST", help="Dtypes of operands: float32, bool …; comma lists (default: nine)."),
 ]
-CatalogueRefused = Annotated[bool, typer.Option("--refused", help="Write calls that eager refuses with an exception.")]

@@ -16,11 +16,18 @@ SAMPLE = "sample"
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64")
 """Dtypes of operands, in the order in which programs are written."""
 
-CATALOGUES = ("opinfo", "modules", "optimizers", "numpy")
-"""What is read: PyTorch's OpInfo, ModuleInfo and OptimizerInfo, and NumPy's functions that Dynamo reads."""
-
 REFUSED = "refused"
-"""Stands in place of a dtype for the calls of an operator that eager refuses, in the first dtype that it supports."""
+"""The catalogue of calls that eager refuses, and what stands in place of their dtype, the first that eager supports."""
+
+CATALOGUES = ("opinfo", REFUSED, "modules", "optimizers", "numpy")
+"""What is read: PyTorch's OpInfo, what eager refuses of it, ModuleInfo, OptimizerInfo, NumPy's functions that Dynamo
+reads.
+"""
+
+
+def dtypes_of(catalogue: str) -> tuple[str, ...]:
+    """The dtypes that a catalogue is read for where none are chosen."""
+    return (REFUSED,) if catalogue == REFUSED else DTYPES
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
