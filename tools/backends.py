@@ -1,7 +1,8 @@
 """What other compilers make of the seeds: ONNX Runtime, OpenVINO and TVM by ONNX, torch.export, AOTInductor.
 
 ``make backends`` installs them and calls this; ``ARGS="--time 20m"`` ends it early, and the next call resumes after the
-last result. ``--write`` writes the table of ``docs/measurements/backends.md``. Each seed runs as it is, not rewritten.
+last result, which are in ``docs/measurements/backends.jsonl``. ``--write`` writes the table of the page beside it. Each
+seed runs as it is, not rewritten.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from eqfuzz.run.configs.named import BUILT_IN, EXPORTING, lacks
 
 PAGE = Path("docs/measurements/backends.md")
 MARK = "<!-- measured below -->\n"
-JOURNAL = Path("eqfuzz-out/backends.jsonl")
+JOURNAL = PAGE.with_suffix(".jsonl")
+"""Beside the page, so that a sweep of hours can be resumed on another machine."""
 AGREE = "agree"
 UNSUPPORTED = "unsupported"
 SECONDS_PER_SEED = 600
@@ -119,7 +121,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--backend", action="append", choices=EXPORTING, help="only these; repeatable")
     parser.add_argument("--write", action="store_true", help=f"write the tables of {PAGE}")
     options = parser.parse_args(arguments)
-    JOURNAL.parent.mkdir(exist_ok=True)
     journal = Journal(JOURNAL)
     backends = [name for name in options.backend or EXPORTING if not lacks(BUILT_IN[name])]
     for name in options.backend or EXPORTING:
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     last = time.monotonic()
 
     def run(seed: Path) -> dict[str, Any] | None:
-        key = f"{seed} {','.join(backends)}"
+        key = f"{seed} {','.join(backends)} torch {version('torch')}"
         if time.monotonic() > ends and key not in journal:
             return None
         return journal.get(key, lambda: measured(seed, backends))
