@@ -267,13 +267,16 @@ def _row_by_row_rounded(operation: ShadowOperation) -> list[Any]:
 
 
 def _stacked(operation: ShadowOperation, *, rounded: bool) -> list[Any]:
-    fresh_outs = _out_arguments(operation)
+    fresh_outs, read = _out_arguments(operation), _operands_read(operation)
     collected: list[list[torch.Tensor]] = []
     outs: dict[int, list[torch.Tensor]] = {id(value): [] for value in fresh_outs}
     for row in range(operation.count):
         replaced = {key: rows[row] for key, rows in operation.rows.items()}
         for value in fresh_outs:
-            replaced[id(value)] = torch.empty(0, dtype=value.dtype if rounded else shadow_dtype(value.dtype))
+            if id(value) in read:
+                replaced[id(value)] = replaced[id(value)].clone()
+            else:
+                replaced[id(value)] = torch.empty(0, dtype=value.dtype if rounded else shadow_dtype(value.dtype))
         result = _call_with(operation, replaced, rounded=rounded)
         collected.append(tensors_in(result))
         for value in fresh_outs:
@@ -315,6 +318,18 @@ def _call_with(operation: ShadowOperation, replaced: dict[int, torch.Tensor], *,
             raise
         args, kwargs = _substitute(operation, own, rounded=False)
         return operation.func(*args, **kwargs)
+
+
+def _operands_read(operation: ShadowOperation) -> set[int]:
+    """The ids of operands that are no ``out=``, which may be the same tensor: ``torch.maximum(x, y, out=x)``."""
+    return {
+        id(tensor)
+        for position, argument in enumerate(schema_of(operation.func).arguments)
+        if not argument.is_out
+        for tensor in tensors_in(
+            operation.args[position] if position < len(operation.args) else operation.kwargs.get(argument.name)
+        )
+    }
 
 
 def _out_arguments(operation: ShadowOperation) -> list[torch.Tensor]:

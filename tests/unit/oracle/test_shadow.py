@@ -521,3 +521,16 @@ def test_rounded_numbers_read_as_another_dtype_outside_of_operators_are_unknown(
         return torch.from_dlpack(rounded.view(torch.int32)) + 1
 
     assert any(leaf.unknown for leaf in outputs(program, draw(4))) or reference_of(program, draw(4)).unknown
+
+
+def test_result_that_is_written_to_an_operand_has_a_bound():
+    def program(x, y):
+        largest = x.sin()
+        torch.maximum(largest, y.sin().abs(), out=largest)
+        return largest * 1.5
+
+    measured = reference_of(program, draw(12), draw(12, seed=1))
+    ((_, leaf),) = measured.calls[0].outputs
+    assert not measured.unknown
+    assert float(leaf.bound.max()) < 1e-5
+    torch.testing.assert_close(leaf.value.float(), program(draw(12), draw(12, seed=1)))
