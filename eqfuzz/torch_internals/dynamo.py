@@ -1,10 +1,11 @@
-"""Dynamo: its compiled code, its counters, and packages that it skips."""
+"""Dynamo: its compiled code, its counters, packages that it skips, functions of NumPy that it reads."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -92,3 +93,26 @@ def dynamo_same(eager: torch.Tensor, compiled: torch.Tensor, wide: torch.Tensor)
 
     silent: Callable[..., None] = lambda *_, **__: None  # noqa: E731
     return same(eager.detach(), compiled.detach(), wide.detach(), equal_nan=True, log_error=silent)
+
+
+_NUMPY_MODULES = ("", "linalg.", "fft.")
+_ABOUT_TYPES = frozenset("can_cast common_type dtype finfo iinfo issubdtype min_scalar_type result_type".split())
+_NOT_DETERMINED = frozenset("empty empty_like from_dlpack".split())
+
+
+def numpy_functions() -> list[str]:
+    """Their names below ``numpy``, without those about types and those whose results are not determined."""
+    import numpy as np
+    import torch._numpy as reading
+
+    names: list[str] = []
+    for prefix in _NUMPY_MODULES:
+        ours, theirs = (getattr(module, prefix.rstrip("."), module) for module in (reading, np))
+        names += [
+            f"{prefix}{name}"
+            for name in sorted(vars(ours))
+            if isinstance(getattr(ours, name), types.FunctionType)
+            and not name.startswith("_")
+            and callable(getattr(theirs, name, None))
+        ]
+    return [name for name in names if name not in _ABOUT_TYPES | _NOT_DETERMINED]

@@ -37,7 +37,6 @@ from eqfuzz.generate.catalogues.sample_tensor import SampleTensor, drawn_values
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit, JobTarget
-from eqfuzz.torch_internals.tested_calls import entries
 
 STAGE = "samples"
 FATAL = "it ends the process in eager, or takes too long"
@@ -89,26 +88,7 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
     samples: Iterable[_NumberedSample] = enumerate(writer.samples(), 1)
     if job.most:
         samples = _some(list(samples), job)
-    count = 0
-    for number, sample in samples:
-        count += 1
-        clock.enter(f"{SAMPLE} {number}", job.sample_s)
-        if number in job.skip:
-            writer.left_out[FATAL] += 1
-        else:
-            writer.add(number, sample)
-    clock.enter(STAGE, job.sample_s)
-    emit(
-        SamplesWritten(
-            operator=job.operator,
-            dtype=job.dtype,
-            samples=count,
-            repeats=writer.repeats,
-            results=tuple(writer.results),
-            left_out=dict(writer.left_out),
-            without_gradient=writer.without_gradient,
-        )
-    )
+    emit(_written(job, clock, writer, samples))
 
 
 def _some(samples: list[_NumberedSample], job: WriteJob) -> list[_NumberedSample]:
@@ -121,26 +101,33 @@ def write_refused(job: WriteRefusedJob, emit: Emit) -> None:
     """Report the calls of one operator that eager refuses as source."""
     clock = StageTimer(emit)
     clock.enter(STAGE, job.sample_s)
-    entry = next(entry for entry in entries() if entry.name == job.operator)
-    writer = RefusedWriter(entry)
+    writer = RefusedWriter(next(entry for entry in operators() if entry.name == job.operator))
+    emit(_written(job, clock, writer, enumerate(writer.calls(), 1)))
+
+
+def _written(
+    job: WriteJob | WriteRefusedJob,
+    clock: StageTimer,
+    writer: _SampleWriter | RefusedWriter,
+    samples: Iterable[_NumberedSample],
+) -> SamplesWritten:
     count = 0
-    for number, (args, kwargs) in enumerate(writer.calls(), 1):
+    for number, sample in samples:
         count += 1
         clock.enter(f"{SAMPLE} {number}", job.sample_s)
         if number in job.skip:
             writer.left_out[FATAL] += 1
         else:
-            writer.add(number, args, kwargs)
+            writer.add(number, sample)
     clock.enter(STAGE, job.sample_s)
-    emit(
-        SamplesWritten(
-            operator=job.operator,
-            dtype=job.dtype,
-            samples=count,
-            repeats=writer.repeats,
-            results=tuple(writer.results),
-            left_out=dict(writer.left_out),
-        )
+    return SamplesWritten(
+        operator=job.operator,
+        dtype=job.dtype,
+        samples=count,
+        repeats=writer.repeats,
+        results=tuple(writer.results),
+        left_out=dict(writer.left_out),
+        without_gradient=writer.without_gradient,
     )
 
 

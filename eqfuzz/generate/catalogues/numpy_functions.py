@@ -11,7 +11,7 @@ import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall
 from eqfuzz.generate.catalogues.sample import Sample
-from eqfuzz.torch_internals.numpy_functions import numpy_functions
+from eqfuzz.torch_internals.dynamo import numpy_functions
 
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8, torch.bool, torch.complex64)
 

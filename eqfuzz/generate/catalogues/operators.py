@@ -50,8 +50,18 @@ class OperatorEntry:
 
     def samples(self, dtype: torch.dtype) -> Iterator[Sample]:
         """With gradients where eager has them."""
-        for args, kwargs in self.info.samples(dtype, requires_grad=self.info.differentiates(dtype)):
-            yield OperatorSample(self.info.function, self.info.path, args, kwargs)
+        return self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype)))
+
+    def without_gradients(self, dtype: torch.dtype) -> Iterator[OperatorSample]:
+        """The same samples, of which no operand requires a gradient."""
+        return self._calls(self.info.samples(dtype, requires_grad=False))
+
+    def refused(self) -> Iterator[OperatorSample]:
+        """Calls that PyTorch's tests expect to raise."""
+        return self._calls(self.info.refused())
+
+    def _calls(self, arguments: Iterator[tuple[tuple[Any, ...], dict[str, Any]]]) -> Iterator[OperatorSample]:
+        return (OperatorSample(self.info.function, self.info.path, *both) for both in arguments)
 
 
 def operators() -> list[OperatorEntry]:

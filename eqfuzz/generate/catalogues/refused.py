@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import torch
 
 from eqfuzz.generate.catalogues.broken_contracts import broken_calls
 from eqfuzz.generate.catalogues.eager import WrittenSample
-from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall, written_call
+from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall
 from eqfuzz.generate.catalogues.messages import DTYPES, WrittenResult
+from eqfuzz.generate.catalogues.operators import OperatorEntry, OperatorSample
+from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.generate.catalogues.sample_tensor import LITERAL_ELEMENTS, SampleTensor
 from eqfuzz.oracle.observe.normalised_messages import normalised
-from eqfuzz.torch_internals.tested_calls import Entry
-from eqfuzz.torch_internals.trees import tensors_in
 
 ACCEPTED = "eager does not refuse it"
 NO_CONTRACT = "eager has no kernel for it, or Python refuses the arguments"
@@ -40,16 +40,17 @@ _NO_KERNEL = re.compile(
 class RefusedWriter:
     """Writes one call for each exception of an operator: from its error inputs, and samples with a broken contract."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: OperatorEntry) -> None:
         self._entry = entry
         supported = (getattr(torch, name) for name in DTYPES)
         self._dtype = next((dtype for dtype in supported if entry.supports(dtype)), torch.float32)
         self._reasons: set[str] = set()
         self.results: list[WrittenResult] = []
         self.repeats = 0
+        self.without_gradient = 0
         self.left_out: Counter[str] = Counter()
 
-    def calls(self) -> Iterator[tuple[tuple[Any, ...], Mapping[str, Any]]]:
+    def calls(self) -> Iterator[OperatorSample]:
         """Calls that eager may refuse, the same each time."""
         torch.manual_seed(0)
         random.seed(0)
@@ -57,19 +58,21 @@ class RefusedWriter:
             yield from self._entry.refused()
         except Exception as error:  # the catalogue's own code fails on some machines
             self.left_out[f"listing the error inputs raises {type(error).__name__}"] += 1
-        samples = list(self._entry.samples(self._dtype, requires_grad=False))
-        samples.sort(key=lambda sample: -_size(*sample))
+        samples = sorted(self._entry.without_gradients(self._dtype), key=lambda sample: -_size(sample))
         step = max(1, len(samples) // _MOST_SAMPLES)
-        broken = (one for args, kwargs in samples[::step] for one in broken_calls(args, kwargs))
-        yield from ((one.args, one.kwargs) for one in itertools.islice(broken, _MOST_CALLS))
+        broken = (
+            dataclasses.replace(sample, args=one.args, kwargs=one.kwargs)
+            for sample in samples[::step]
+            for one in broken_calls(sample.args, sample.kwargs)
+        )
+        yield from itertools.islice(broken, _MOST_CALLS)
 
-    def add(self, number: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    def add(self, number: int, sample: Sample) -> None:
         """Write the call, if eager refuses it for a new reason, or count why it is left out."""
-        function = self._entry.function
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                function(*args, **kwargs)
+                sample.ready()()
         except (TypeError, NotImplementedError):
             self.left_out[NO_CONTRACT] += 1
             return
@@ -83,11 +86,11 @@ class RefusedWriter:
         elif reason in self._reasons:
             self.repeats += 1
         else:
-            self._write(number, args, kwargs, reason)
+            self._write(number, sample, reason)
 
-    def _write(self, number: int, args: tuple[Any, ...], kwargs: Mapping[str, Any], reason: str) -> None:
+    def _write(self, number: int, sample: Sample, reason: str) -> None:
         try:
-            call = written_call(self._entry.function, self._entry.path, args, kwargs)
+            call = sample.written()
         except Unwritable as error:
             self.left_out[str(error)] += 1
             return
@@ -124,7 +127,6 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {_DTYPES.sub('T', _SHAPE.sub('[N]', normalised(str(error))))}"
 
 
-def _size(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+def _size(sample: OperatorSample) -> int:
     """Elements of the operands; many are as good as ``LITERAL_ELEMENTS``."""
-    sizes = [tensor.numel() for tensor in tensors_in((args, dict(kwargs)))]
-    return min(sum(sizes), LITERAL_ELEMENTS)
+    return min(sum(tensor.numel() for tensor in sample.tensors), LITERAL_ELEMENTS)
