@@ -138,8 +138,7 @@ class SeedRun:
         except InvalidSeed as error:
             self.emit(SeedInvalid(index=self.index, seed=self.name, reason=str(error)))
         if self.settings.traced:
-            files = {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
-            self.emit(LinesCovered(index=self.index, seed=self.name, files=files))
+            self.emit(LinesCovered(index=self.index, seed=self.name, files=self.covered_lines()))
         self.emit(
             SeedDone(
                 index=self.index,
@@ -151,6 +150,10 @@ class SeedRun:
                 peak_mb=self.peak_mb,
             )
         )
+
+    def covered_lines(self) -> dict[str, str]:
+        """Lines of torch that ran, as in ``LinesCovered``; only with ``Settings.traced``."""
+        return {file: f"{bitmap:x}" for file, bitmap in sorted(self._lines.items())}
 
     def judge(self) -> Program:
         """Read the seed and have all its cells judged, without a finding made of any. Raises InvalidSeed too."""

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.events.run import CellJudged, FindingReported, SeedDone
+from eqfuzz.generate.catalogues.messages import WrittenResult
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, NamedResult
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.confirm.cell import Cell
 from tools.fault_detection.corpus.corpus import Entry
 from tools.fault_detection.detection import runner as module
 from tools.fault_detection.detection.clean_run import CleanRunFile
@@ -204,3 +207,56 @@ def test_clean_run_is_restored_for_the_same_programs_only(new_runner, clean_obse
     entries[0].path.write_text("x = 2\n")
     assert not CleanRunFile(journal, entries, [REPLACED]).restore(other)
     assert not CleanRunFile(None, entries, [REPLACED]).restore(other)
+
+
+class JudgedApart:
+    """Replaces SeedRun for a program of three results, of which the second differs; ``texts`` are those that ran."""
+
+    def __init__(self):
+        self.texts = []
+
+    def __call__(self, *, emit, path, text, results, **_):
+        verdict = Verdict(VerdictKind.WRONG_RESULT, "so it is")
+
+        def judge():
+            assert results == ((0,), (1,), (2,))
+
+        def run():
+            assert results == ()
+            self.texts.append(text)
+            emit(SeedDone(index=0, seed=str(path), seconds=1.0, cpu_seconds=3.0, timings={}))
+
+        return types.SimpleNamespace(
+            judge=judge,
+            run=run,
+            cells={0: Cell(0, "cpu", "inductor", verdict, 0.0, apart=((1, verdict),))},
+            cpu_seconds=3.0,
+            timings={"g++": 1.0},
+            covered_lines=lambda: {"ops.py": "8"},
+        )
+
+
+def test_results_that_differ_without_a_fault_are_dropped(tmp_path, monkeypatch):
+    runs = JudgedApart()
+    monkeypatch.setattr(module, "SeedRun", runs)
+    results = tuple(
+        NamedResult(
+            "op", "float32", WrittenResult(sample=n, expression=f"op{n}(${{x}})", inputs=(("x", "rng.normal()"),))
+        )
+        for n in (1, 2, 3)
+    )
+    entry = Entry(tmp_path / "a.py", program=CatalogueProgram("a.py", results, 0))
+
+    def runner(fault, out, clean=None):
+        return DetectionRunner(fault, [entry], 0, NamedTorchDefects(), tmp_path / out, tmp_path / "kernels", clean)
+
+    clean = runner(None, "clean")
+    clean.attempt(60)
+    assert clean.observations.dropped == {str(entry.path): [1]}
+    assert clean.observations.quiet == {("programs", str(entry.path)): True}
+    assert clean.observations.costs == {str(entry.path): 2.0}
+    runner(read_faults()[0], "planted", clean.observations).attempt(60)
+    (text,) = runs.texts
+    assert "op1(" in text
+    assert "op2(" not in text
+    assert "op3(" in text

@@ -20,6 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from eqfuzz.program.release import this_release
+from tools.fault_detection.corpus.catalogues import SAMPLES, USUAL
 from tools.fault_detection.corpus.corpus import detection_seeds
 from tools.fault_detection.detection.journal import DetectionJournal
 from tools.fault_detection.detection.result import DetectionResult
@@ -29,6 +30,7 @@ from tools.fault_detection.fault import FOLDER, BadFault, Fault, read_faults
 
 REQUIRED_SHARE = 0.85
 MINUTES = 60.0
+NONE = "none"
 CLEAN_SHARE = 0.35
 """Of the time, for the clean run: it must find nothing but torch's own defects, fills the store of kernels, and traces
 which code of torch each program runs."""
@@ -42,14 +44,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         plantable, absent = _plantable(chosen)
-        if not chosen.generated and not detection_seeds(chosen.seeds):
+        catalogues = _catalogues(chosen)
+        if chosen.seeds == NONE and not catalogues and not chosen.generated:
+            raise BadUsage("--seeds none leaves no program: name a --source")
+        if chosen.seeds != NONE and not chosen.generated and not detection_seeds(chosen.seeds):
             raise BadUsage(f"no shipped seed that shows no known issue begins with {chosen.seeds!r}")
     except BadUsage as error:
         print(error, file=sys.stderr)
         return 2
     for fault in absent:
         print(f"not plantable on torch {this_release()}: {fault.name}: {fault.limit}", file=sys.stderr)
-    return _run_session(chosen, plantable, _sample(plantable, chosen), len(absent))
+    return _run_session(chosen, plantable, _sample(plantable, chosen), catalogues, len(absent))
+
+
+def _catalogues(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """The catalogues whose programs run: the usual ones beside all shipped seeds. Raises BadUsage."""
+    if chosen.source is None:
+        return () if chosen.seeds or chosen.generated or chosen.cells is not None else USUAL
+    sources = tuple(dict.fromkeys(chosen.source))
+    if NONE in sources and len(sources) > 1:
+        raise BadUsage("--source none goes with no other source")
+    return () if NONE in sources else sources
 
 
 def _plantable(chosen: argparse.Namespace) -> tuple[list[Fault], list[Fault]]:
@@ -77,12 +92,15 @@ def _sample(faults: list[Fault], chosen: argparse.Namespace) -> list[Fault]:
     return sorted(drawn, key=lambda fault: fault.name)
 
 
-def _run_session(chosen: argparse.Namespace, plantable: list[Fault], faults: list[Fault], absent: int) -> int:
+def _run_session(
+    chosen: argparse.Namespace, plantable: list[Fault], faults: list[Fault], catalogues: tuple[str, ...], absent: int
+) -> int:
     start = time.monotonic()
     options = Options(
         seed=chosen.seed,
-        seeds=chosen.seeds,
+        seeds=None if chosen.seeds == NONE else chosen.seeds,
         generated=chosen.generated,
+        catalogues=catalogues,
         limit=chosen.limit,
         cells=chosen.cells,
         jobs=chosen.jobs,
@@ -150,7 +168,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="N of them, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0, help="decides the order of the seeds and all random choices")
     parser.add_argument(
-        "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins with it (default: all)"
+        "--seeds", default="", metavar="PREFIX", help="shipped seeds whose path begins with it, or none (default: all)"
+    )
+    parser.add_argument(
+        "--source",
+        action="append",
+        choices=(*SAMPLES, NONE),
+        help=f"programs of PyTorch's catalogues, or none; repeatable (default with all seeds: {', '.join(USUAL)})",
     )
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="faults attempted at once")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for all faults together")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from eqfuzz.campaign.sources.files import DrawHistory, SeedText
-from eqfuzz.commands.read_opinfo import listed_operators, written_samples
+from eqfuzz.commands.read_catalogue import listed_operators, written_samples
 from eqfuzz.generate.catalogues.messages import REFUSED, TARGET, WriteJob, WriteRefusedJob, dtypes_of
 from eqfuzz.generate.catalogues.programs import MOST_RESULTS, programs_of
 from eqfuzz.run.environment import Environment

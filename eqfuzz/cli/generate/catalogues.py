@@ -48,7 +48,7 @@ from eqfuzz.cli.options.values import (
 )
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.read_opinfo import CatalogueRequest
+    from eqfuzz.commands.read_catalogue import CatalogueRequest
     from eqfuzz.mutate.settings import Settings
     from eqfuzz.run.configs.named import Config
 
@@ -169,7 +169,7 @@ def _generate(
     format: OutputFormat,
     quiet: bool,
 ) -> None:
-    from eqfuzz.commands.read_opinfo import CatalogueRequest
+    from eqfuzz.commands.read_catalogue import CatalogueRequest
     from eqfuzz.generate.catalogues.messages import REFUSED
 
     if dtypes and catalogue == REFUSED:
@@ -209,8 +209,8 @@ def _generate(
 
 
 def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.read_opinfo import write_catalogue
-    from eqfuzz.report.generate.opinfo import CatalogueReport
+    from eqfuzz.commands.read_catalogue import write_catalogue
+    from eqfuzz.report.generate.catalogue import CatalogueReport
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
 
@@ -220,7 +220,7 @@ def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_
         if settings is None:
             summary = write_catalogue(request, report.handle)
         else:
-            from eqfuzz.commands.sweep_opinfo import sweep_catalogue
+            from eqfuzz.commands.sweep import sweep_catalogue
 
             summary = sweep_catalogue(request, settings, report.handle)
             findings = summary.findings

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.mutate.saved_variants import kept_rules
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import this_release
@@ -33,10 +34,11 @@ _DECAY = 4
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A program of the corpus: a seed, or a variant with the rules that made it."""
+    """A program of the corpus: a seed, a variant with the rules that made it, or a ``program`` of a catalogue."""
 
     path: Path
     rules: tuple[str, ...] = ()
+    program: CatalogueProgram | None = dataclasses.field(default=None, compare=False)
 
     @property
     def features(self) -> frozenset[str]:

@@ -57,7 +57,8 @@ class CleanRunFile:
         cells = Counter({self._key(at): count for at, count in content["cells"]})
         lines = {self._key(at): files for at, files in content["lines"]}
         costs = {self._paths[number]: cost for number, cost in content["costs"]}
-        runner.observations = Observations(quiet, cells, lines, costs)
+        dropped = {self._paths[number]: results for number, results in content["dropped"]}
+        runner.observations = Observations(quiet, cells, lines, costs, dropped)
         runner.result = DetectionResult(None, None, **content["result"])
         return True
 
@@ -78,6 +79,7 @@ class CleanRunFile:
             "cells": pairs(observations.cells),
             "lines": pairs({key: self._masked(files) for key, files in observations.lines.items()}),
             "costs": [[numbers[path], cost] for path, cost in observations.costs.items()],
+            "dropped": [[numbers[path], results] for path, results in observations.dropped.items()],
         }
         write_atomically(self._file, gzip.compress(json.dumps(content).encode()))
 

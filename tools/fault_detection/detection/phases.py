@@ -16,7 +16,7 @@ class Phase:
     """A part of a detection run.
 
     ``share`` is the largest share of the time left that it may use; ``steps`` and ``input_sets`` are those of
-    ``eqfuzz mutate``; ``seeds_only`` leaves variants out.
+    ``eqfuzz mutate``; ``seeds_only`` leaves variants and programs of catalogues out.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Phase:
         The phase for guards begins with those that have most state to guard, that for aliasing has those that write to
         arguments.
         """
-        chosen = [entry for entry in entries if not (self.seeds_only and entry.rules)]
+        chosen = [entry for entry in entries if not (self.seeds_only and (entry.rules or entry.program))]
         match self.name:
             case "guards":
                 return sorted(chosen, key=lambda entry: -entry.state)

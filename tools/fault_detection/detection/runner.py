@@ -20,6 +20,8 @@ from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDon
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, RunResources, SeedRun
 from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.shipped import folder
 from eqfuzz.run.configs.named import BUILT_IN
 from eqfuzz.run.environment import Environment
@@ -50,12 +52,14 @@ class Observations:
 
     ``quiet`` says whether nothing was found there, ``cells`` how many were judged, ``lines`` which lines of the
     compiler ran, as in ``LinesCovered``. ``costs`` has the CPU seconds of programs, without the C++ compiler's.
+    ``dropped`` has the numbers of results of programs of catalogues that differ without a fault.
     """
 
     quiet: dict[PhaseProgram, bool] = dataclasses.field(default_factory=dict[PhaseProgram, bool])
     cells: Counter[PhaseProgram] = dataclasses.field(default_factory=Counter[PhaseProgram])
     lines: dict[PhaseProgram, dict[str, str]] = dataclasses.field(default_factory=dict[PhaseProgram, dict[str, str]])
     costs: dict[str, float] = dataclasses.field(default_factory=dict[str, float])
+    dropped: dict[str, list[int]] = dataclasses.field(default_factory=dict[str, list[int]])
 
 
 class DetectionRunner:
@@ -205,6 +209,7 @@ class DetectionRunner:
             own_random=False,
             traced=self.result.fault is None,
         )
+        is_apart = entry.program is not None and self.result.fault is None
         run = SeedRun(
             index=0,
             path=entry.path,
@@ -213,15 +218,48 @@ class DetectionRunner:
             emit=lambda event: self._handle(event, phase, entry, deadline),
             stop=self._stop,
             deadline=deadline,
+            text=self._text(entry),
+            results=tuple(map(tuple, entry.program.arguments())) if entry.program is not None and is_apart else (),
         )
         try:
-            run.run()
+            if is_apart:
+                self._judge_apart(run, phase, entry)
+            else:
+                run.run()
         except OutOfTime:
             return
         except InternalError as error:
             with self._lock:
                 self.result = dataclasses.replace(self.result, error=str(error))
         self.observations.quiet.setdefault(phase.key(entry), True)
+
+    def _text(self, entry: Entry) -> str | None:
+        """The program without results that differ without a fault; None for what its file has."""
+        program = entry.program
+        dropped = self._clean.dropped.get(str(entry.path), [])
+        if program is None or not dropped:
+            return None
+        return program.part([n for n in range(len(program.results)) if n not in dropped]).source
+
+    def _judge_apart(self, run: SeedRun, phase: Phase, entry: Entry) -> None:
+        """Judge each result of a catalogue's program: those that differ are left out under a fault."""
+        assert entry.program is not None
+        key = phase.key(entry)
+        try:
+            run.judge()
+        except InvalidSeed:
+            self.observations.quiet[key] = False
+            return
+        (cell,) = run.cells.values()
+        different = [number for number, verdict in cell.apart if verdict.is_finding]
+        is_quiet = cell.verdict.kind is VerdictKind.AGREE or bool(cell.apart)
+        with self._lock:
+            self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
+            self.observations.cells[key] += 1
+        self.observations.quiet[key] = is_quiet and len(different) < len(entry.program.results)
+        self.observations.dropped[str(entry.path)] = different
+        self.observations.lines[key] = run.covered_lines()
+        self.observations.costs[str(entry.path)] = run.cpu_seconds - run.timings.get("g++", 0.0)
 
     def _handle(self, event: Event, phase: Phase, entry: Entry, deadline: float) -> None:
         """Record an event. Raises OutOfTime where no further event of the program matters."""

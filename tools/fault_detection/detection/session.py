@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tools.fault_detection.corpus.catalogues import catalogue_programs
 from tools.fault_detection.corpus.corpus import Entry, detection_seeds, generated_seeds, ordered, with_variants
 from tools.fault_detection.detection.clean_run import CleanRunFile
 from tools.fault_detection.detection.journal import DetectionJournal
@@ -33,8 +34,9 @@ class Options:
 
     Attributes:
         seed: The random seed.
-        seeds: Prefix of the names of the shipped seeds to run; empty: all.
+        seeds: Prefix of the names of the shipped seeds to run; empty: all; None: none.
         generated: Number of generated programs to run instead; 0: none.
+        catalogues: Names of PyTorch's catalogues whose programs run too.
         limit: Wall seconds for each fault; None for an even share of the time.
         cells: Largest number of compiled cells for each fault; None for no limit.
         jobs: Faults run at once.
@@ -42,8 +44,9 @@ class Options:
     """
 
     seed: int = 0
-    seeds: str = ""
+    seeds: str | None = ""
     generated: int = 0
+    catalogues: tuple[str, ...] = ()
     limit: float | None = None
     cells: int | None = None
     jobs: int = 1
@@ -113,15 +116,18 @@ class RunContext:
 
 
 def prepare(options: Options, folder: Path) -> RunContext:
-    """Make the corpus below ``folder``. Raises CalledProcessError."""
+    """Make the corpus below ``folder``. Raises CalledProcessError, UsageError, RunnerFailed, InternalError."""
     (folder / "kernels").mkdir()
     generated: list[Path] = []
     if options.generated:
         generated = generated_seeds(options.generated, options.seed, folder / "generated")
     if options.cells is not None and len(generated) >= options.cells:
         entries = [Entry(path) for path in generated]  # variants come after all seeds, past the limit
+    elif generated or options.seeds is not None:
+        entries = with_variants(generated or detection_seeds(options.seeds or ""), options.seed, folder)
     else:
-        entries = with_variants(generated or detection_seeds(options.seeds), options.seed, folder)
+        entries = []
+    entries += catalogue_programs(options.catalogues, options.seed, folder / "catalogues")
     entries = ordered(entries, {}, options.seed)
     return RunContext(entries, options.seed, folder, TorchDefects(), threading.Event(), options.cells)
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.text import Text
 
-from eqfuzz.events.event import Event
-from eqfuzz.events.opinfo import (
+from eqfuzz.events.catalogue import (
     CatalogueStarted,
     CatalogueSummary,
     OperatorRead,
@@ -16,6 +15,7 @@ from eqfuzz.events.opinfo import (
     SweepStarted,
     SweepSummary,
 )
+from eqfuzz.events.event import Event
 from eqfuzz.report.formatting import count, duration, named_versions
 from eqfuzz.report.live_display import LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
@@ -26,7 +26,7 @@ OPERATORS_NAMED = 4
 
 
 class CatalogueReport(LiveReport):
-    """Handles the events of ``eqfuzz.commands.read_opinfo``; draws while it is open as a context manager."""
+    """Handles the events of ``eqfuzz.commands.read_catalogue``; draws while it is open as a context manager."""
 
     def __init__(self, console: Console, *, quiet: bool) -> None:
         self._console = console

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from eqfuzz.commands import read_opinfo
-from eqfuzz.commands.read_opinfo import CatalogueReading, CatalogueRequest, write_catalogue
+from eqfuzz.commands import read_catalogue
+from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest, write_catalogue
 from eqfuzz.errors import UsageError
+from eqfuzz.events.catalogue import CatalogueStarted
 from eqfuzz.events.event import Event
-from eqfuzz.events.opinfo import CatalogueStarted
 from eqfuzz.generate.catalogues.messages import (
     CatalogueListed,
     ListJob,
@@ -59,7 +59,7 @@ class ScriptedPool:
 
 @pytest.fixture(autouse=True)
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_opinfo, "Pool", ScriptedPool)
+    monkeypatch.setattr(read_catalogue, "Pool", ScriptedPool)
 
 
 def test_sample_that_ends_the_child_is_counted_and_the_others_are_written(tmp_path: Path):
@@ -108,6 +108,6 @@ def test_defect_of_a_child_is_an_internal_error(tmp_path: Path):
 
 
 def test_unreadable_journal_is_bad_input(tmp_path: Path):
-    (tmp_path / read_opinfo.JOURNAL).write_text("no JSON\n")
+    (tmp_path / read_catalogue.JOURNAL).write_text("no JSON\n")
     with pytest.raises(UsageError, match=r"samples\.jsonl:1: is no result"):
         CatalogueReading(CatalogueRequest(tmp_path), lambda event: None)

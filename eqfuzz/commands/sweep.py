@@ -1,4 +1,4 @@
-"""A sweep over PyTorch's catalogue of operators: every sample compiled once, each result judged on its own."""
+"""A sweep over a catalogue of PyTorch: every sample compiled once, each result judged on its own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.commands.journal import Journal
-from eqfuzz.commands.read_opinfo import CatalogueReading, CatalogueRequest
+from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.commands.sweep_matrix import JudgedSample, SampleOutcome, SweepMatrix
 from eqfuzz.errors import UsageError, one_line
+from eqfuzz.events.catalogue import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.opinfo import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.run import CellJudged, FindingReported
-from eqfuzz.generate.catalogues.programs import CatalogueProgram
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, NamedResult
 from eqfuzz.generate.catalogues.text import unnumbered
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.parallel import Ending, run_all
@@ -135,8 +135,12 @@ class _Sweep:
     def judged(self) -> list[JudgedSample]:
         """The samples of all programs that are in the journal."""
         entries = dict(self._journal)
-        of_programs = (entries[key] for key in map(self._key, self._programs) if key in entries)
-        return [JudgedSample.from_json(sample) for entry in of_programs for sample in entry["samples"]]
+        judged: list[JudgedSample] = []
+        for program in self._programs:
+            if (key := self._key(program)) in entries:
+                different = {number: JudgedSample.from_json(sample) for number, sample in entries[key]["different"]}
+                judged += [different.get(n) or _agreeing(named) for n, named in enumerate(program.results)]
+        return judged
 
     def cpu_seconds(self) -> float:
         """CPU seconds of the programs that are in the journal."""
@@ -159,8 +163,12 @@ class _Sweep:
         with self._lock:
             if self._stop.is_set():
                 return
-            entry = {"samples": [sample.to_json() for sample in samples], "cpu": round(judging.cpu_seconds, 3)}
-            self._journal.add(self._key(program), entry)
+            different = [
+                (number, sample.to_json())
+                for number, sample in enumerate(samples)
+                if sample.outcome is not SampleOutcome.AGREE
+            ]
+            self._journal.add(self._key(program), {"different": different, "cpu": round(judging.cpu_seconds, 3)})
             self._handler(
                 ProgramSwept(
                     program=program.name,
@@ -241,7 +249,7 @@ class _ProgramJudging:
 
     def _judged(self, program: CatalogueProgram, number: int, verdict: Verdict) -> JudgedSample:
         named = program.results[number]
-        sample = JudgedSample(named.operator, named.dtype, named.result.sample, SampleOutcome.AGREE)
+        sample = _agreeing(named)
         if verdict.kind is VerdictKind.AGREE:
             return sample
         message = one_line(f"{verdict.kind}: {verdict.in_words}", _LONGEST_MESSAGE)
@@ -291,6 +299,10 @@ class _ProgramJudging:
 
 def _ignore(event: Event) -> None:
     """The events of a program with many results are about none of them."""
+
+
+def _agreeing(named: NamedResult) -> JudgedSample:
+    return JudgedSample(named.operator, named.dtype, named.result.sample, SampleOutcome.AGREE)
 
 
 def _in_words(sample: JudgedSample) -> str:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from eqfuzz.commands import sweep_opinfo
-from eqfuzz.commands.read_opinfo import CatalogueRequest
+from eqfuzz.commands import sweep
+from eqfuzz.commands.read_catalogue import CatalogueRequest
+from eqfuzz.commands.sweep import sweep_catalogue
 from eqfuzz.commands.sweep_matrix import JudgedSample
-from eqfuzz.commands.sweep_opinfo import sweep_catalogue
+from eqfuzz.events.catalogue import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.event import Event, Handler
-from eqfuzz.events.opinfo import ProgramSwept, SweepStarted, SweepSummary
 from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WrittenResult
 from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
@@ -119,8 +119,8 @@ def swept(folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str) -> tup
                 samples=len(written), repeats=0, results=len(written), left_out={}, drawing=[], without_gradient=0
             )
 
-    monkeypatch.setattr(sweep_opinfo, "CatalogueReading", ScriptedReading)
-    monkeypatch.setattr(sweep_opinfo, "SeedRunner", ScriptedRunner)
+    monkeypatch.setattr(sweep, "CatalogueReading", ScriptedReading)
+    monkeypatch.setattr(sweep, "SeedRunner", ScriptedRunner)
     ScriptedRun.runs = []
     events: list[Event] = []
     summary = sweep_catalogue(CatalogueRequest(folder), Settings(out=folder), events.append)

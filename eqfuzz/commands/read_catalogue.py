@@ -16,8 +16,8 @@ from eqfuzz import __version__
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.commands.journal import Journal
 from eqfuzz.errors import UsageError
+from eqfuzz.events.catalogue import CatalogueStarted, CatalogueSummary, OperatorRead
 from eqfuzz.events.event import Handler
-from eqfuzz.events.opinfo import CatalogueStarted, CatalogueSummary, OperatorRead
 from eqfuzz.generate.catalogues.messages import (
     CATALOGUES,
     DTYPES,
@@ -52,14 +52,22 @@ _MOST_CRASHES = 20
 
 @dataclasses.dataclass(frozen=True)
 class CatalogueRequest:
-    """What is read: all operators and dtypes where none are named. ``seed`` decides layouts and values."""
+    """What is read."""
 
     out: Path
+    """Folder of the call."""
     operators: tuple[str, ...] = ()
+    """Names of entries of the catalogue; empty: all."""
     dtypes: tuple[str, ...] = ()
+    """Dtypes of operands; empty: those of the catalogue."""
     seed: int = 0
+    """Decides layouts and values."""
     jobs: int = 1
+    """Entries read at once."""
     catalogue: str = CATALOGUES[0]
+    """One of ``CATALOGUES``."""
+    most: int = 0
+    """Number of samples of each entry and dtype, which ``seed`` chooses; 0: all."""
 
 
 def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSummary:
@@ -206,7 +214,9 @@ class CatalogueReading:
         request = self._request
         if request.catalogue == REFUSED:
             return WriteRefusedJob(operator=operator)
-        return WriteJob(catalogue=request.catalogue, operator=operator, dtype=dtype, seed=request.seed)
+        return WriteJob(
+            catalogue=request.catalogue, operator=operator, dtype=dtype, seed=request.seed, most=request.most
+        )
 
     def _keep(self, written: SamplesWritten, stop: threading.Event) -> None:
         with self._lock:
@@ -229,7 +239,8 @@ class CatalogueReading:
     def _key(self, operator: str, dtype: str) -> str:
         torch = this_release().to_versions()
         request = self._request
-        return json.dumps([request.catalogue, operator, dtype, request.seed, __version__, torch], sort_keys=True)
+        some = [request.most] if request.most else []
+        return json.dumps([request.catalogue, operator, dtype, request.seed, __version__, torch, *some], sort_keys=True)
 
 
 def _from_json(entry: dict[str, Any]) -> SamplesWritten:

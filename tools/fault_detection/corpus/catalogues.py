@@ -1,0 +1,54 @@
+"""Programs of PyTorch's catalogues for the corpus: some samples of each operator, module, optimizer and function."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
+from eqfuzz.events.event import Event
+from eqfuzz.generate.catalogues.programs import CatalogueProgram
+from tools.fault_detection.corpus.corpus import Entry
+
+SAMPLES = {
+    "opinfo": {"float32": 16, "int64": 8, "bool": 4, "complex64": 4, "bfloat16": 4},
+    "refused": {"refused": 0},
+    "modules": {"float32": 6},
+    "optimizers": {"float32": 1},
+    "numpy": {"float64": 6},
+}
+"""Samples of each entry by dtype, 0 for all. Most paths of the compiler differ by keyword, not by dtype."""
+
+USUAL = ("opinfo", "modules", "numpy")
+"""Catalogues that a session uses by default: steps of optimizers and refused calls reach least for their cost."""
+
+
+def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Iterator[Entry]:
+    """Write the programs below ``out``. Raises UsageError, RunnerFailed, InternalError."""
+    for catalogue in catalogues:
+        for dtype, most in SAMPLES[catalogue].items():
+            folder = out / catalogue / dtype
+            request = CatalogueRequest(
+                out=folder,
+                dtypes=() if catalogue == "refused" else (dtype,),
+                seed=seed,
+                jobs=len(os.sched_getaffinity(0)),
+                catalogue=catalogue,
+                most=most,
+            )
+            reading = CatalogueReading(request, _ignore)
+            reading.run()
+            for program in reading.programs():
+                yield Entry(_written(program, folder), program=program)
+
+
+def _written(program: CatalogueProgram, folder: Path) -> Path:
+    path = folder / program.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(program.source, encoding="utf-8")
+    return path
+
+
+def _ignore(event: Event) -> None:
+    """A session reports results of faults only."""
