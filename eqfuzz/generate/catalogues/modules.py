@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.nn.modules.lazy import LazyModuleMixin
 
-from eqfuzz.generate.catalogues.expression import WrittenCall, constructor, written_arguments
+from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall, constructor, written_arguments
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.torch_internals.tested_calls import ModuleEntry, module_entries
 from eqfuzz.torch_internals.trees import tensors_in
@@ -35,6 +36,8 @@ class ModuleSample:
         return partial(module, *self.args, **self.kwargs)
 
     def written(self) -> WrittenCall:
+        if issubclass(self.module, LazyModuleMixin):
+            raise Unwritable("its call makes parameters")
         module = constructor(f"nn.{self.module.__name__}", *self.build)
         module += "" if self.dtype is torch.float32 else f".to({self.dtype})"
         return written_arguments(f"{module}{'' if self.training else '.eval()'}", self.args, self.kwargs)

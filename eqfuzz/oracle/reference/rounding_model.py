@@ -24,8 +24,8 @@ FRESH = _names(
 )
 """Operators whose result does not depend on the values of their tensor operands."""
 
-BETWEEN_0_AND_1 = _names("binary_cross_entropy")
-"""Operators that raise if one of the first two operands is outside of [0, 1]; noise must not move them there."""
+BETWEEN_0_AND_1 = {"binary_cross_entropy": (0, 1), "multilabel_margin_loss_backward": (4,)}
+"""Operators that raise if one of the operands at these positions is outside of [0, 1]: noise must not move it there."""
 
 _MOVES = _names(
     """clone copy _to_copy to cat stack gather index _unsafe_index index_select take embedding where masked_fill

@@ -283,7 +283,7 @@ class ShadowMode(TorchDispatchMode):
             relative = operand_noise(operation.name, component(value.dtype), operation.terms)
             relative += operation.relative_error
             rows = self.noise.operand(rows, value.dtype, relative, keep_zeros=shadow is None)
-            if operation.name in BETWEEN_0_AND_1 and any(value is share for share in operation.args[:2]):
+            if any(value is operation.args[position] for position in BETWEEN_0_AND_1.get(operation.name, ())):
                 rows.clamp_(0.0, 1.0)
         elif operation.written:
             rows = rows.clone(memory_format=torch.contiguous_format)

@@ -329,6 +329,17 @@ def test_probabilities_stay_between_0_and_1_under_noise(dtype):
     assert torch.allclose(leaf.value, exact, rtol=1e-6)
 
 
+def test_flags_among_operands_stay_between_0_and_1():
+    x, target = torch.linspace(-1, 1, 8, requires_grad=True), torch.tensor([3, 2, -1, 0, 0, 0, 0, 0])
+
+    def gradient(x):
+        (grad,) = torch.autograd.grad(F.multilabel_margin_loss(x * 3, target), x)
+        return grad
+
+    measured = reference_of(gradient, x)
+    assert not measured.unknown
+
+
 @pytest.mark.parametrize("size", [64, 441, 4000])
 def test_equal_numbers_may_be_summed_sequentially(size):
     """Every addition rounds the same way: the errors of a plain loop do not cancel as those of different numbers do."""
