@@ -42,8 +42,8 @@ _NUMBERS = re.compile(r"\b\d+\b")
 def measured(seed: Path, backends: Sequence[str]) -> dict[str, Any]:
     """Cells and findings of a seed under all ``backends``, and the CPU seconds of the whole run."""
     command = [sys.executable, "-m", "eqfuzz", "mutate", str(seed), "--config", ",".join(backends)]
-    command += ["--strategy", "none", "--no-check", "audit,draws", "--no-known-issues", "--jobs", "1"]
-    command += ["--format", "json"]
+    command += ["--strategy", "none", "--no-check", "audit,draws,guards", "--threaded", "0"]
+    command += ["--no-known-issues", "--jobs", "1", "--format", "json"]
     with tempfile.TemporaryDirectory() as folder:
         try:
             run = subprocess.run(

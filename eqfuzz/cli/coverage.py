@@ -1,4 +1,4 @@
-"""``eqfuzz coverage``: which statements of torch seeds and random programs run."""
+"""``eqfuzz coverage``: which statements of torch programs run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from eqfuzz.cli.options.common import (
     Untrusted,
 )
 from eqfuzz.cli.options.compiling import ConfigNames, ConfigsFrom, Steps
-from eqfuzz.cli.options.measuring import CoverageTemplates, TemplateCount
+from eqfuzz.cli.options.measuring import CoverageCatalogues, CoverageTemplates, TemplateCount
 from eqfuzz.cli.options.rewriting import Depth, Rules, RulesFrom, Strategy, StrategyOption, Variants
 from eqfuzz.cli.options.values import configs_of, job_count, seconds_of, split_names, time_limit
 
@@ -42,6 +42,7 @@ CONFIGS = ("inductor", "inductor-dynamic", "inductor-scalar-outputs")
 def coverage(
     paths: OptionalSeedPaths = None,
     template: CoverageTemplates = None,
+    catalogue: CoverageCatalogues = None,
     count: TemplateCount = 20,
     strategy: StrategyOption = Strategy.NONE,
     depth: Depth = 4,
@@ -64,16 +65,16 @@ def coverage(
 ) -> None:
     """Measure which statements of torch programs run.
 
-    Of all Python files below torch/, importing included, for each source: files, templates of random programs; without
-    either the shipped seeds and all templates. Every program runs in eager and compiled, backward included.
-    Configurations alternate from program to program. Results are kept in DIR/coverage.jsonl: the same command resumes.
-    The curves are DIR/coverage.svg.
+    Of all Python files below torch/, importing included, for each source: files, templates of random programs,
+    catalogues of PyTorch's tests; without any of them the shipped seeds and all templates. Every program runs in eager
+    and compiled, backward included. Configurations alternate from program to program. Results are kept in
+    DIR/coverage.jsonl: the same command resumes. The curves are DIR/coverage.svg.
 
     Exit codes: 0 measured, 2 usage or bad input, 3 internal error, 130 interrupted.
     """
     chosen = configs_of(config if config or configs_from else list(CONFIGS), configs_from)
 
-    from eqfuzz.commands.coverage_sources import planned_programs
+    from eqfuzz.commands.coverage_sources import catalogue_requests, planned_programs
     from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 
     settings = Settings(
@@ -95,7 +96,12 @@ def coverage(
         exit_code_of_long_run(
             lambda: _coverage(
                 settings,
-                planned_programs(settings.paths, split_names(template), count),
+                planned_programs(
+                    settings.paths,
+                    split_names(template),
+                    catalogue_requests(split_names(catalogue), out, seed, settings.jobs),
+                    count,
+                ),
                 as_json=format is OutputFormat.JSON,
                 quiet=quiet,
             ),

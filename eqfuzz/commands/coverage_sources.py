@@ -1,22 +1,32 @@
-"""Sources of the programs whose coverage is measured: files of seeds, and templates of random programs."""
+"""Sources of the programs whose coverage is measured: files of seeds, templates of random programs, catalogues."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Event
+from eqfuzz.generate.catalogues.messages import CATALOGUES
+from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, templates_named
+from eqfuzz.mutate.parallel import Ending
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.pools.seed_files import seed_files
 from eqfuzz.program.program import InvalidSeed, Program
 from eqfuzz.program.shipped import folder
+from eqfuzz.program.suggestions import did_you_mean
 
 SHIPPED = "shipped seeds"
+
+SAMPLES = 4
+"""Samples of each entry and dtype of a catalogue: further ones rarely run other code of the compiler."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,12 +46,14 @@ class PlannedProgram:
             return ""
 
 
-def planned_programs(paths: Sequence[Path], templates: Sequence[str], count: int) -> list[PlannedProgram]:
-    """Those of each path and, ``count`` each, of each template, the sources in turn.
+def planned_programs(
+    paths: Sequence[Path], templates: Sequence[str], catalogues: Sequence[CatalogueRequest], count: int
+) -> list[PlannedProgram]:
+    """Those of each path and, ``count`` each, of each template and catalogue, the sources in turn.
 
-    Without paths and templates: the shipped seeds and all templates. Raises UsageError.
+    Without any of them: the shipped seeds and all templates. Raises UsageError, and what ``CatalogueReading`` raises.
     """
-    everything = not paths and not templates
+    everything = not paths and not templates and not catalogues
     sources = [_seeds(str(path), path) for path in paths]
     if everything:
         sources.append(_seeds(SHIPPED, folder("seeds")))
@@ -54,8 +66,40 @@ def planned_programs(paths: Sequence[Path], templates: Sequence[str], count: int
         generator = ProgramGenerator(template)
         programs = ((f"{name}-{seed}", partial(_generated, generator, seed)) for seed in range(count))
         sources.append([PlannedProgram(f"template {name}", program, make) for program, make in programs])
+    sources += [_drawn(request, count) for request in catalogues]
     turns = itertools.zip_longest(*sources)
     return [program for turn in turns for program in turn if program is not None]
+
+
+def catalogue_requests(names: Sequence[str], out: Path, seed: int, jobs: int) -> list[CatalogueRequest]:
+    """What is read of the catalogues of these names, below ``out``. Raises UsageError for an unknown one."""
+    for name in names:
+        if name not in CATALOGUES:
+            known = ", ".join(CATALOGUES)
+            raise UsageError(f"--catalogue: no catalogue {name!r}{did_you_mean(name, CATALOGUES)}; there are {known}")
+    return [
+        CatalogueRequest(out=out / name, seed=seed, jobs=jobs, catalogue=name, most=SAMPLES)
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _drawn(request: CatalogueRequest, count: int) -> list[PlannedProgram]:
+    """``count`` programs of a catalogue, which its seed chooses. Raises KeyboardInterrupt when Ctrl-C ends reading."""
+    reading = CatalogueReading(request, _ignore)
+    if reading.run() is not Ending.DONE:
+        raise KeyboardInterrupt
+    programs = reading.programs()
+    chosen = random.Random(request.seed).sample(programs, min(count, len(programs)))
+    name = request.catalogue
+    return [PlannedProgram(f"catalogue {name}", f"{name}/{one.name}", partial(_read, one)) for one in chosen]
+
+
+def _read(program: CatalogueProgram) -> Program:
+    return recognise(program.source, program.name)
+
+
+def _ignore(event: Event) -> None:
+    """Reading is not what is measured."""
 
 
 def _seeds(name: str, path: Path) -> list[PlannedProgram]:

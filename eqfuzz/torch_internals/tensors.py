@@ -25,6 +25,11 @@ def version(tensor: torch.Tensor) -> int:
     return tensor._version
 
 
+def has_history(tensor: torch.Tensor) -> bool:
+    """Whether gradients pass through ``tensor``: a view taken without gradients requires them where its base does."""
+    return tensor.requires_grad and (tensor.grad_fn is not None or tensor._base is None)
+
+
 def negated_view(tensor: torch.Tensor) -> torch.Tensor:
     """A view that reads as minus the tensor and shares its memory."""
     return torch.ops.aten._neg_view(tensor)

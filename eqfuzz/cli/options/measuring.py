@@ -24,7 +24,17 @@ CoverageTemplates = Annotated[
         "--template", metavar="NAME|FILE", help="Template of random programs; 'mixed': all; repeatable, comma lists."
     ),
 ]
-TemplateCount = Annotated[int, typer.Option("--count", min=1, help="Number of programs of each template.")]
+CoverageCatalogues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalogue",
+        metavar="NAME",
+        help="Catalogue of PyTorch's tests: opinfo, refused, modules, optimizers, numpy; repeatable, comma lists.",
+    ),
+]
+TemplateCount = Annotated[
+    int, typer.Option("--count", min=1, help="Number of programs of each template and catalogue.")
+]
 ComparedPools = Annotated[
     list[str],
     typer.Option(

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from eqfuzz.oracle.observe.leaves import path_in, tensors
+from eqfuzz.torch_internals.tensors import has_history
 
 
 def cotangent(output: torch.Tensor) -> torch.Tensor:
@@ -43,7 +44,7 @@ def differentiable(arguments: dict[str, Any], model: torch.nn.Module | None) -> 
 
 def plan(result: Any, wrt: list[tuple[str, torch.Tensor]]) -> Backward | None:
     """The backward pass of a returned value; None without differentiable outputs or inputs."""
-    outputs = [leaf for _, leaf in tensors(result, "output") if leaf.requires_grad and _continuous(leaf.dtype)]
+    outputs = [leaf for _, leaf in tensors(result, "output") if has_history(leaf) and _continuous(leaf.dtype)]
     outputs = [leaf for leaf in outputs if leaf.layout is torch.strided]
     if not outputs or not wrt:
         return None

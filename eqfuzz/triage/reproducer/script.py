@@ -330,7 +330,7 @@ def _observing(leaf: str, invocation: str, gradient: bool, comparison: Compariso
         lines = [
             f"wrt = {leaf}",
             *lines,
-            "outputs = [t for t in tensors(output) if t.requires_grad]",
+            "outputs = [t for t in tensors(output) if t.requires_grad and (t.grad_fn or t._base is None)]",
             "along = [cotangent(t) for t in outputs]",
         ]
         if path.startswith("second "):
@@ -440,7 +440,7 @@ def run(model):
         output = {described.invocation}
         for tensor in tensors([output, args, kwargs]):
             assert not unreadable(tensor), unreadable(tensor)
-        leaves = [t for t in tensors(output) if t.requires_grad]
+        leaves = [t for t in tensors(output) if t.requires_grad and (t.grad_fn or t._base is None)]
         if leaves:
             torch.autograd.backward(leaves, [torch.ones_like(t) for t in leaves])
 {ends}'''
