@@ -57,6 +57,7 @@ from eqfuzz.cli.options.values import (
     configs_of,
     job_count,
     known_issues_of,
+    require_cuda,
     require_writable_file,
     seconds_of,
     seed_configs_of,
@@ -114,7 +115,7 @@ def mutate(
         raise BadOption("--diff", "it shows what would run, so it goes with --dry-run")
     devices = tuple(dict.fromkeys(device or [Device.CPU]))
     if Device.CUDA in devices:
-        _require_cuda()
+        require_cuda()
 
     with loading_notice():
         from eqfuzz.mutate.run import run
@@ -156,10 +157,3 @@ def mutate(
             errors_in=out,
         )
     )
-
-
-def _require_cuda() -> None:
-    import torch
-
-    if not torch.cuda.is_available():
-        raise BadOption("--device cuda", "torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")

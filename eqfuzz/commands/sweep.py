@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any, get_args
 
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.commands.journal import Journal
@@ -26,7 +28,7 @@ from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.run import check_folders
 from eqfuzz.mutate.seed_run import OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.settings import DeviceName, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.release import this_release
@@ -45,8 +47,9 @@ _AGREES = Verdict(VerdictKind.AGREE, "eager and compiled agree")
 def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Handler) -> SweepSummary:
     """Judge every sample that no earlier call with the same ``out`` has judged; the last event is returned.
 
-    ``settings`` has one configuration. Ctrl-C and the time limit end it early; the matrix so far is written all the
-    same. Raises UsageError, RunnerFailed when no process can be started, InternalError for a defect of eqfuzz.
+    ``settings`` has one configuration. Devices are swept one after the other. Ctrl-C and the time limit end it early;
+    the matrix so far is written all the same. Raises UsageError, RunnerFailed when no process can be started,
+    InternalError for a defect of eqfuzz.
     """
     began = time.monotonic()
     deadline = math.inf if settings.time is None else began + settings.time
@@ -67,7 +70,7 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
         left_out=read.left_out,
         without_gradient=read.without_gradient,
         drawing=read.drawing,
-        outcomes=matrix.by_dtype(),
+        outcomes=matrix.by_column(),
         findings=len({one.finding for one in matrix.different if one.outcome is SampleOutcome.NEW}),
         interrupted=ending is Ending.INTERRUPTED,
         out_of_time=ending is Ending.OUT_OF_TIME,
@@ -78,17 +81,23 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
     write_atomically(
         settings.out / MATRIX, json.dumps({**matrix.to_json(), "left out": read.left_out}, indent=1) + "\n"
     )
-    write_atomically(settings.out / PAGE, matrix.page(request.catalogue, _heading(summary, settings)))
+    write_atomically(
+        settings.out / PAGE, matrix.page(request.catalogue, _heading(summary, settings, sweep.last_runs()))
+    )
     handler(summary)
     return summary
 
 
-def _heading(summary: SweepSummary, settings: Settings) -> str:
+def _heading(summary: SweepSummary, settings: Settings, last_runs: Mapping[str, str]) -> str:
     release = this_release().in_full()
+    cuda = f"run on {last_runs['cuda']}" if "cuda" in last_runs else ""
+    if not settings.compiling.uses_cuda:
+        cuda = f"not run: no device{f' (last {cuda})' if cuda else ''}"
     return (
         f"{summary.judged:,} of {summary.results:,} samples judged, configuration {settings.configs[0].name}, torch "
         f"{release}, random seed {settings.seed}. {summary.repeats:,} further samples differ from one of these in "
-        f"values only, {sum(sum(by.values()) for by in summary.left_out.values()):,} are left out."
+        f"values only, {sum(sum(by.values()) for by in summary.left_out.values()):,} are left out. CPU: run on "
+        f"{last_runs.get('cpu', 'no day')}. CUDA: {cuda}."
     )
 
 
@@ -101,8 +110,8 @@ class _Sweep:
         self._handler = handler
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._confirmed: dict[tuple[str, str], JudgedSample] = {}
-        """The first confirmed sample by operator and kind of difference."""
+        self._confirmed: dict[tuple[str, str, str], JudgedSample] = {}
+        """The first confirmed sample by device, operator and kind of difference."""
         out = settings.out
         try:
             self._bucketer = Bucketer(out.resolve(), read_known_issues(settings.known_issues))
@@ -113,11 +122,16 @@ class _Sweep:
     def run(self, deadline: float) -> Ending:
         """Judge what is not in the journal."""
         settings = self._settings
-        left = [program for program in self._programs if self._key(program) not in self._journal]
+        devices = settings.compiling.devices
+        left: dict[DeviceName, list[CatalogueProgram]] = {
+            device: [program for program in self._programs if self._key(program, device) not in self._journal]
+            for device in devices
+        }
+        planned = len(devices) * len(self._programs)
         self._handler(
             SweepStarted(
-                programs=len(self._programs),
-                earlier=len(self._programs) - len(left),
+                programs=planned,
+                earlier=planned - sum(map(len, left.values())),
                 config=settings.configs[0].name,
                 jobs=settings.jobs,
                 out=str(settings.out),
@@ -125,33 +139,53 @@ class _Sweep:
         )
         for sample in self.judged():
             if sample.finding:
-                self._confirmed.setdefault((sample.operator, sample.message.partition(":")[0]), sample)
-        if not left:
-            return Ending.DONE
-        with SeedRunner(settings, ()) as runner:
-            calls = (partial(self._sweep, runner, index, program) for index, program in enumerate(left))
+                self._confirmed.setdefault((sample.device, sample.operator, sample.message.partition(":")[0]), sample)
+        ending = Ending.DONE
+        for device, programs in left.items():
+            if programs and ending is Ending.DONE:
+                ending = self._run_on(device, programs, deadline)
+        return ending
+
+    def _run_on(self, device: DeviceName, programs: Sequence[CatalogueProgram], deadline: float) -> Ending:
+        settings = self._settings
+        self._stop = threading.Event()  # the end of the runs on another device has set the last one
+        compiling = settings.compiling.model_copy(update={"devices": (device,)})
+        with SeedRunner(dataclasses.replace(settings, compiling=compiling), ()) as runner:
+            calls = (partial(self._sweep, runner, device, index, program) for index, program in enumerate(programs))
             return run_all(runner.pool, calls, self._stop, jobs=settings.jobs, deadline=deadline)
 
     def judged(self) -> list[JudgedSample]:
-        """The samples of all programs that are in the journal."""
-        entries = dict(self._journal)
+        """The samples of all programs that are in the journal, of any device."""
         judged: list[JudgedSample] = []
-        for program in self._programs:
-            if (key := self._key(program)) in entries:
-                different = {number: JudgedSample.from_json(sample) for number, sample in entries[key]["different"]}
-                judged += [different.get(n) or _agreeing(named) for n, named in enumerate(program.results)]
+        for device, program, entry in self._entries():
+            different = {number: JudgedSample.from_json(sample) for number, sample in entry["different"]}
+            judged += [different.get(n) or _agreeing(named, device) for n, named in enumerate(program.results)]
         return judged
+
+    def last_runs(self) -> dict[str, str]:
+        """The last day on which something was judged, by device."""
+        days: dict[str, str] = {}
+        for device, _, entry in self._entries():
+            days[device] = max(days.get(device, ""), entry["day"])
+        return days
 
     def cpu_seconds(self) -> float:
         """CPU seconds of the programs that are in the journal."""
-        entries = dict(self._journal)
-        return sum(entries[key]["cpu"] for key in map(self._key, self._programs) if key in entries)
+        return sum(entry["cpu"] for _, _, entry in self._entries())
 
-    def _sweep(self, runner: SeedRunner, index: int, program: CatalogueProgram) -> None:
+    def _entries(self) -> Iterator[tuple[DeviceName, CatalogueProgram, dict[str, Any]]]:
+        """What the journal has of each device and program."""
+        entries = dict(self._journal)
+        for device in get_args(DeviceName):
+            for program in self._programs:
+                if (key := self._key(program, device)) in entries:
+                    yield device, program, entries[key]
+
+    def _sweep(self, runner: SeedRunner, device: DeviceName, index: int, program: CatalogueProgram) -> None:
         if self._stop.is_set():
             return
         began = time.monotonic()
-        judging = _ProgramJudging(runner, self._bucketer, index, self._stop, self._confirmed)
+        judging = _ProgramJudging(runner, self._bucketer, device, index, self._stop, self._confirmed)
         try:
             samples = judging.judge(program)
         except OutOfTime:
@@ -168,7 +202,9 @@ class _Sweep:
                 for number, sample in enumerate(samples)
                 if sample.outcome is not SampleOutcome.AGREE
             ]
-            self._journal.add(self._key(program), {"different": different, "cpu": round(judging.cpu_seconds, 3)})
+            day = datetime.datetime.now(datetime.UTC).date().isoformat()
+            entry = {"different": different, "cpu": round(judging.cpu_seconds, 3), "day": day}
+            self._journal.add(self._key(program, device), entry)
             self._handler(
                 ProgramSwept(
                     program=program.name,
@@ -179,10 +215,11 @@ class _Sweep:
                 )
             )
 
-    def _key(self, program: CatalogueProgram) -> str:
+    def _key(self, program: CatalogueProgram, device: DeviceName) -> str:
         settings = self._settings
         config = settings.configs[0].model_dump(mode="json", exclude_defaults=True)
         under = {"seed": settings.seed, "config": config, "torch": this_release().to_versions()}
+        under |= {} if device == "cpu" else {"device": device}
         return json.dumps([program.name, program.digest, under], sort_keys=True)
 
 
@@ -193,13 +230,15 @@ class _ProgramJudging:
         self,
         runner: SeedRunner,
         bucketer: Bucketer,
+        device: DeviceName,
         index: int,
         stop: threading.Event,
-        confirmed: dict[tuple[str, str], JudgedSample],
+        confirmed: dict[tuple[str, str, str], JudgedSample],
     ) -> None:
         self.cpu_seconds = 0.0
         self._runner = runner
         self._bucketer = bucketer
+        self._device: DeviceName = device
         self._index = index
         self._stop = stop
         self._confirmed = confirmed
@@ -249,7 +288,7 @@ class _ProgramJudging:
 
     def _judged(self, program: CatalogueProgram, number: int, verdict: Verdict) -> JudgedSample:
         named = program.results[number]
-        sample = _agreeing(named)
+        sample = _agreeing(named, self._device)
         if verdict.kind is VerdictKind.AGREE:
             return sample
         message = one_line(f"{verdict.kind}: {verdict.in_words}", _LONGEST_MESSAGE)
@@ -257,7 +296,7 @@ class _ProgramJudging:
         sample = dataclasses.replace(sample, outcome=outcome, call=unnumbered(named.result.expression), message=message)
         if not verdict.is_finding:
             return sample
-        kind = named.operator, str(verdict.kind)
+        kind = self._device, named.operator, str(verdict.kind)
         earlier = self._confirmed.get(kind)
         if earlier is None:
             earlier = self._confirm(program, number, sample)
@@ -301,9 +340,9 @@ def _ignore(event: Event) -> None:
     """The events of a program with many results are about none of them."""
 
 
-def _agreeing(named: NamedResult) -> JudgedSample:
-    return JudgedSample(named.operator, named.dtype, named.result.sample, SampleOutcome.AGREE)
+def _agreeing(named: NamedResult, device: DeviceName) -> JudgedSample:
+    return JudgedSample(named.operator, named.dtype, named.result.sample, SampleOutcome.AGREE, device=device)
 
 
 def _in_words(sample: JudgedSample) -> str:
-    return f"{sample.operator} {sample.dtype}: {sample.call}: {sample.message} [{sample.finding}]"
+    return f"{sample.operator} {sample.column}: {sample.call}: {sample.message} [{sample.finding}]"

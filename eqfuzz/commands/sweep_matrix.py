@@ -39,6 +39,13 @@ class JudgedSample:
     """Id of the finding that was confirmed for it, or for another sample of the operator with the same difference."""
     issue: str = ""
     """Address of the known issue."""
+    device: str = "cpu"
+    """Where it ran."""
+
+    @property
+    def column(self) -> str:
+        """Its column of the matrix: the dtype, and the device where that is not the CPU."""
+        return self.dtype if self.device == "cpu" else f"{self.dtype}, {self.device.upper()}"
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
@@ -49,52 +56,52 @@ class JudgedSample:
 
 
 class SweepMatrix:
-    """Counts of samples by operator, dtype and outcome."""
+    """Counts of samples by operator, column and outcome."""
 
     def __init__(self, samples: Iterable[JudgedSample]) -> None:
         self.counts: dict[tuple[str, str], Counter[SampleOutcome]] = {}
         self.different: list[JudgedSample] = []
         """The samples that do not agree."""
         for sample in samples:
-            self.counts.setdefault((sample.operator, sample.dtype), Counter())[sample.outcome] += 1
+            self.counts.setdefault((sample.operator, sample.column), Counter())[sample.outcome] += 1
             if sample.outcome is not SampleOutcome.AGREE:
                 self.different.append(sample)
 
     @property
-    def dtypes(self) -> list[str]:
+    def columns(self) -> list[str]:
         """In the order of the samples."""
-        return list(dict.fromkeys(dtype for _, dtype in self.counts))
+        return list(dict.fromkeys(column for _, column in self.counts))
 
     @property
     def operators(self) -> list[str]:
         """In the order of their names."""
         return sorted({operator for operator, _ in self.counts})
 
-    def by_dtype(self) -> dict[str, dict[str, int]]:
-        """Number of samples by dtype and outcome."""
+    def by_column(self) -> dict[str, dict[str, int]]:
+        """Number of samples by column and outcome."""
         totals: dict[str, Counter[SampleOutcome]] = {}
-        for (_, dtype), counts in self.counts.items():
-            totals.setdefault(dtype, Counter()).update(counts)
-        return {dtype: _in_order(counts) for dtype, counts in totals.items()}
+        for (_, column), counts in self.counts.items():
+            totals.setdefault(column, Counter()).update(counts)
+        return {column: _in_order(counts) for column, counts in totals.items()}
 
     def totals(self) -> dict[str, int]:
         """Number of samples by outcome."""
         return _in_order(sum(self.counts.values(), Counter()))
 
     def to_json(self) -> dict[str, Any]:
-        """``operators`` by name and dtype, and the samples that do not agree."""
+        """``operators`` by name and column, and the samples that do not agree."""
         operators: dict[str, dict[str, dict[str, int]]] = {}
-        for (operator, dtype), counts in sorted(self.counts.items()):
-            operators.setdefault(operator, {})[dtype] = _in_order(counts)
+        for (operator, column), counts in sorted(self.counts.items()):
+            operators.setdefault(operator, {})[column] = _in_order(counts)
         different = [sample.to_json() for sample in self.different]
         return {"totals": self.totals(), "operators": operators, "different": different}
 
     def page(self, catalogue: str, heading: str) -> str:
         """A page in Markdown; ``heading`` says how much of ``catalogue`` was swept, and with what."""
-        dtypes = self.dtypes
+        columns = self.columns
         outcomes = list(SampleOutcome)
-        totals = [[dtype, *(f"{by.get(one, 0):,}" for one in outcomes)] for dtype, by in self.by_dtype().items()]
-        rows = [[f"`{operator}`", *(self._mark(operator, dtype) for dtype in dtypes)] for operator in self.operators]
+        totals = [[column, *(f"{by.get(one, 0):,}" for one in outcomes)] for column, by in self.by_column().items()]
+        rows = [[f"`{name}`", *(self._mark(name, column) for column in columns)] for name in self.operators]
         parts = [
             f"# Eager and compiled: {catalogue}\n\n{heading}",
             "Samples by outcome:\n\n" + _table(["dtype", *outcomes], totals),
@@ -102,13 +109,13 @@ class SweepMatrix:
             + _table(["operator", "dtype", "outcome", "call", "difference"], list(map(_row, self.different))),
             "All entries. A cell has the number of samples that agree, and after it those of other outcomes; it is "
             "empty where eager does not support the dtype or no sample can be written.\n\n"
-            + _table(["operator", *dtypes], rows),
+            + _table(["operator", *columns], rows),
         ]
         return "\n\n".join(parts) + "\n"
 
-    def _mark(self, operator: str, dtype: str) -> str:
+    def _mark(self, operator: str, column: str) -> str:
         """``12``, ``11, 1 new``."""
-        counts = self.counts.get((operator, dtype), Counter())
+        counts = self.counts.get((operator, column), Counter())
         others = [f"{counts[one]} {one}" for one in SampleOutcome if counts[one] and one is not SampleOutcome.AGREE]
         agree = counts[SampleOutcome.AGREE]
         return ", ".join([*([str(agree)] if agree else []), *others])
@@ -121,7 +128,7 @@ def _in_order(counts: Mapping[SampleOutcome, int]) -> dict[str, int]:
 def _row(sample: JudgedSample) -> list[str]:
     call = f"`{sample.call}`" if sample.call else ""
     outcome = f"[{sample.outcome}]({sample.issue})" if sample.issue.startswith("http") else str(sample.outcome)
-    return [f"`{sample.operator}`", sample.dtype, outcome, call, sample.message]
+    return [f"`{sample.operator}`", sample.column, outcome, call, sample.message]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

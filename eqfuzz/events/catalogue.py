@@ -141,7 +141,7 @@ class SweepSummary(Event):
     drawing: list[str]
     """Names of the operators that draw random numbers."""
     outcomes: dict[str, dict[str, int]]
-    """Number of judged results by dtype and outcome."""
+    """Number of judged results by outcome, and by dtype, with the device where that is not the CPU."""
     findings: int
     """Number of findings that are no known issue."""
     interrupted: bool

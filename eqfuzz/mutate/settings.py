@@ -16,6 +16,7 @@ from eqfuzz.run.configs.named import DEFAULT_CONFIG, GUARD_STEPS, Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.triage.findings.known_issues import SHIPPED
 
+DeviceName = Literal["cpu", "cuda"]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -40,7 +41,7 @@ class CompileSettings(Table):
     """How programs are compiled."""
 
     threaded: float = Field(default=0.0, ge=0, le=1, description="share of seeds compiled for several threads too")
-    devices: tuple[Literal["cpu", "cuda"], ...] = Field(default=("cpu",), description="devices")
+    devices: tuple[DeviceName, ...] = Field(default=("cpu",), description="devices")
     timeout: Positive = Field(default=90.0, description="wall seconds for one compiled cell")
     runner: Literal["fast", "stock", "spawn"] = Field(
         default="fast", description="fast: kernels of many cells built together"

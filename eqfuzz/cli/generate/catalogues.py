@@ -28,7 +28,7 @@ from eqfuzz.cli.options.common import (
     Time,
     Timeout,
 )
-from eqfuzz.cli.options.compiling import SweepConfig
+from eqfuzz.cli.options.compiling import Device, SweepConfig, SweepDevices
 from eqfuzz.cli.options.generating import (
     CatalogueDtypes,
     CatalogueFunctions,
@@ -40,8 +40,10 @@ from eqfuzz.cli.options.generating import (
 from eqfuzz.cli.options.values import (
     BadOption,
     configs_of,
+    has_cuda,
     job_count,
     known_issues_of,
+    require_cuda,
     seconds_of,
     split_names,
     time_limit,
@@ -66,6 +68,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
         jobs: Jobs = None,
         run: ThenSweep = False,
         config: SweepConfig = None,
+        device: SweepDevices = None,
         timeout: Timeout = "",
         time: Time = None,
         known_issues: KnownIssueFiles = None,
@@ -84,6 +87,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
             jobs,
             run,
             config,
+            device,
             timeout,
             time,
             known_issues,
@@ -108,7 +112,8 @@ opinfo = _verb(
     What was read is kept in DIR/samples.jsonl: the same command resumes.
 
     --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
-    to DIR/matrix.json and DIR/matrix.md. It resumes too. --config, --timeout, --time and --known-issues go with --run.
+    to DIR/matrix.json and DIR/matrix.md, with columns for CUDA where there is a device. It resumes too. --config,
+    --device, --timeout, --time and --known-issues go with --run.
 
     Exit codes: 0 written, or no new difference, 1 new differences (--run), 2 usage or bad input, 3 internal error,
     130 interrupted.
@@ -161,6 +166,7 @@ def _generate(
     jobs: int | None,
     run: bool,
     config: str | None,
+    device: list[Device] | None,
     timeout: str,
     time: str | None,
     known_issues: list[Path] | None,
@@ -184,6 +190,7 @@ def _generate(
     )
     of_runs = {
         "--config": config,
+        "--device": device,
         "--timeout": timeout,
         "--time": time,
         "--known-issues": known_issues,
@@ -195,7 +202,7 @@ def _generate(
     settings: Settings | None = None
     if run:
         settings = dataclasses.replace(
-            _settings(request, seconds_of(timeout or DEFAULT_TIMEOUT, "--timeout"), time_limit(time)),
+            _settings(request, _devices(device), seconds_of(timeout or DEFAULT_TIMEOUT, "--timeout"), time_limit(time)),
             configs=_one_config(config),
             known_issues=known_issues_of(known_issues, no_known_issues),
         )
@@ -229,7 +236,16 @@ def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_
     return code_of(interrupted=summary.interrupted, findings=findings > 0)
 
 
-def _settings(request: CatalogueRequest, timeout: float, limit: float | None) -> Settings:
+def _devices(chosen: list[Device] | None) -> list[Device]:
+    """Those to sweep on. Raises BadOption for CUDA without a device."""
+    if chosen is None:
+        return [Device.CPU, *([Device.CUDA] if has_cuda() else [])]
+    if Device.CUDA in chosen:
+        require_cuda()
+    return list(dict.fromkeys(chosen))
+
+
+def _settings(request: CatalogueRequest, devices: list[Device], timeout: float, limit: float | None) -> Settings:
     """Each program as it is, called once."""
     from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
     from eqfuzz.oracle.compare.checks import CALLS, DEFAULT_CHECKS
@@ -240,7 +256,7 @@ def _settings(request: CatalogueRequest, timeout: float, limit: float | None) ->
         jobs=request.jobs,
         time=limit,
         rewriting=RewriteSettings(strategy="none", variants=0),
-        compiling=CompileSettings(timeout=timeout),
+        compiling=CompileSettings(timeout=timeout, devices=tuple(device.value for device in devices)),
         judging=OracleSettings(steps=0, input_sets=1),
         checks=tuple(name for name in DEFAULT_CHECKS if name not in CALLS),
         guard_steps=0,

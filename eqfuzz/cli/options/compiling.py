@@ -33,6 +33,10 @@ class Module(StrEnum):
 
 
 Devices = Annotated[list[Device] | None, typer.Option("--device", help="Device to run on; repeatable (default: cpu).")]
+SweepDevices = Annotated[
+    list[Device] | None,
+    typer.Option("--device", help="Device to sweep on; repeatable (default: cpu, and cuda where there is one)."),
+]
 ConfigNames = Annotated[
     list[str] | None,
     typer.Option(

@@ -106,3 +106,16 @@ def known_issues_of(files: list[Path] | None, none: bool) -> tuple[Path, ...]:
     from eqfuzz.triage.findings.known_issues import known_issue_files
 
     return () if none else known_issue_files(files or [])
+
+
+def require_cuda() -> None:
+    """Raises BadOption where torch finds no device."""
+    if not has_cuda():
+        raise BadOption("--device cuda", "torch finds no CUDA device here; leave it out, or see `eqfuzz doctor`")
+
+
+def has_cuda() -> bool:
+    """Whether torch finds a CUDA device."""
+    import torch
+
+    return torch.cuda.is_available()

@@ -1,6 +1,7 @@
 """A sweep over results of programs: which of them is judged how, and what is confirmed. Nothing is compiled here."""
 
 import dataclasses
+import datetime
 import json
 import threading
 from pathlib import Path
@@ -19,7 +20,7 @@ from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WrittenResult
 from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.mutate.parallel import Ending
-from eqfuzz.mutate.settings import Settings
+from eqfuzz.mutate.settings import CompileSettings, DeviceName, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.triage.confirm.cell import Cell
@@ -90,7 +91,9 @@ class ScriptedRunner:
         return ScriptedRun(more["text"], emit, more["results"])
 
 
-def swept(folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str) -> tuple[SweepSummary, list[Event]]:
+def swept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str, devices: tuple[DeviceName, ...] = ("cpu",)
+) -> tuple[SweepSummary, list[Event]]:
     """A sweep over a program with a result for each of these operators."""
     written = [
         SamplesWritten(
@@ -123,7 +126,8 @@ def swept(folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str) -> tup
     monkeypatch.setattr(sweep, "SeedRunner", ScriptedRunner)
     ScriptedRun.runs = []
     events: list[Event] = []
-    summary = sweep_catalogue(CatalogueRequest(folder), Settings(out=folder), events.append)
+    settings = Settings(out=folder, compiling=CompileSettings(devices=devices))
+    summary = sweep_catalogue(CatalogueRequest(folder), settings, events.append)
     return summary, events
 
 
@@ -177,3 +181,17 @@ def test_new_differences_are_named_with_their_call(tmp_path: Path, monkeypatch: 
     assert program.different[0].startswith("wrong float32: torch.wrong(x): wrong-result: call 0: wrong [")
     different = json.loads((tmp_path / "matrix.json").read_text())["different"]
     assert JudgedSample.from_json(different[0]).finding == finding_of().id
+
+
+def test_every_device_is_swept_and_the_page_says_when(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    swept(tmp_path, monkeypatch, "add", "wrong")
+    assert "CUDA: not run: no device." in (tmp_path / "matrix.md").read_text()
+    summary, events = swept(tmp_path, monkeypatch, "add", "wrong", devices=("cpu", "cuda"))
+    (started,) = (event for event in events if isinstance(event, SweepStarted))
+    assert (started.programs, started.earlier) == (2, 1)
+    assert summary.outcomes == {"float32": {"new": 1, "agree": 1}, "float32, CUDA": {"new": 1, "agree": 1}}
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    assert f"CPU: run on {today}. CUDA: run on {today}." in (tmp_path / "matrix.md").read_text()
+    again, _ = swept(tmp_path, monkeypatch, "add", "wrong")
+    assert again.outcomes == summary.outcomes
+    assert f"CUDA: not run: no device (last run on {today})." in (tmp_path / "matrix.md").read_text()

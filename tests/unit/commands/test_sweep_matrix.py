@@ -24,8 +24,8 @@ def matrix() -> SweepMatrix:
     )
 
 
-def test_samples_are_counted_by_dtype_and_outcome(matrix: SweepMatrix):
-    assert matrix.by_dtype() == {"float32": {"new": 1, "known": 1, "agree": 2}, "bool": {"not comparable": 1}}
+def test_samples_are_counted_by_column_and_outcome(matrix: SweepMatrix):
+    assert matrix.by_column() == {"float32": {"new": 1, "known": 1, "agree": 2}, "bool": {"not comparable": 1}}
     assert matrix.totals() == {"new": 1, "known": 1, "not comparable": 1, "agree": 2}
 
 
@@ -39,6 +39,14 @@ def test_page_has_a_row_for_each_operator(matrix: SweepMatrix):
     page = matrix.page("opinfo", "A heading.")
     assert "| `mul` | 2, 1 new |  |" in page
     assert "| `add` | 1 known | 1 not comparable |" in page
+
+
+def test_devices_have_columns_of_their_own():
+    page = SweepMatrix(
+        [judged("mul", "float32", SampleOutcome.AGREE), judged("mul", "float32", SampleOutcome.NEW, device="cuda")]
+    ).page("opinfo", "A heading.")
+    assert "| operator | float32 | float32, CUDA |" in page
+    assert "| `mul` | 1 | 1 new |" in page
 
 
 def test_page_links_known_issues_and_keeps_bars_out_of_its_columns(matrix: SweepMatrix):
