@@ -35,6 +35,7 @@ from eqfuzz.cli.options.generating import (
     CatalogueModules,
     CatalogueOperators,
     CatalogueOptimizers,
+    MostSamples,
     ThenSweep,
 )
 from eqfuzz.cli.options.values import (
@@ -64,6 +65,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
     def verb(
         names: list[str] | None = None,
         dtypes: CatalogueDtypes = None,
+        most: MostSamples = 0,
         seed: RandomSeed = 0,
         jobs: Jobs = None,
         run: ThenSweep = False,
@@ -83,6 +85,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
             catalogue,
             names,
             dtypes,
+            most,
             seed,
             jobs,
             run,
@@ -162,6 +165,7 @@ def _generate(
     catalogue: str,
     names: list[str] | None,
     dtypes: list[str] | None,
+    most: int,
     seed: int,
     jobs: int | None,
     run: bool,
@@ -180,6 +184,8 @@ def _generate(
 
     if dtypes and catalogue == REFUSED:
         raise BadOption("--dtypes", "a refused call has the first dtype that the operator supports")
+    if most and catalogue == REFUSED:
+        raise BadOption("--most", "of the calls that an operator refuses one for each exception is written")
     request = CatalogueRequest(
         out=out,
         operators=tuple(split_names(names)),
@@ -187,6 +193,7 @@ def _generate(
         seed=seed,
         jobs=job_count(jobs),
         catalogue=catalogue,
+        most=most,
     )
     of_runs = {
         "--config": config,

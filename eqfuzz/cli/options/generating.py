@@ -69,6 +69,12 @@ CatalogueFunctions = Annotated[
     list[str] | None,
     typer.Option("--functions", metavar="LIST", help="np_cumsum, np_linalg_norm; comma lists (default: all)."),
 ]
+MostSamples = Annotated[
+    int,
+    typer.Option(
+        "--most", min=0, help="Samples of each entry and dtype at most, chosen by --seed; 0: all.", show_default=False
+    ),
+]
 ThenSweep = Annotated[
     bool, typer.Option("--run", help="Compare eager with compiled, sample by sample, in place of writing programs.")
 ]

@@ -23,6 +23,12 @@ def test_several_configurations_are_refused(tmp_path: Path):
     assert "--config: a sweep has one configuration" in result.stderr
 
 
+def test_one_refused_call_of_each_exception_is_all_there_is(tmp_path: Path):
+    result = call("generate", "refused", "--most", "2", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("eqfuzz: --most: ")
+
+
 def test_refused_calls_have_no_dtypes(tmp_path: Path):
     result = call("generate", "refused", "--dtypes", "int8", "--out", str(tmp_path))
     assert result.exit_code == 2
