@@ -75,8 +75,8 @@ def catalogue_requests(names: Sequence[str], out: Path, seed: int, jobs: int) ->
     """What is read of the catalogues of these names, below ``out``. Raises UsageError for an unknown one."""
     for name in names:
         if name not in CATALOGUES:
-            known = ", ".join(CATALOGUES)
-            raise UsageError(f"--catalogue: no catalogue {name!r}{did_you_mean(name, CATALOGUES)}; there are {known}")
+            suggestion = did_you_mean(name, CATALOGUES)
+            raise UsageError(f"--catalogue: no catalogue {name!r}{suggestion}; there are {', '.join(CATALOGUES)}")
     return [
         CatalogueRequest(out=out / name, seed=seed, jobs=jobs, catalogue=name, most=SAMPLES)
         for name in dict.fromkeys(names)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.errors import UsageError
+from eqfuzz.imports.model_uses import FORWARD, USES, ModelUse
 from eqfuzz.imports.python.bundle import Bundle, Bundler
 from eqfuzz.imports.python.module_file import ModuleFile, NotBundled
 from eqfuzz.program.formats import recognise
@@ -17,7 +18,7 @@ from eqfuzz.program.provenance import Provenance
 from eqfuzz.program.suggestions import did_you_mean
 
 _REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
-_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model")
+_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model", "mean_of")
 
 
 class NotGathered(UsageError):
@@ -57,6 +58,39 @@ def import_python(reference: PythonReference, construct: str, inputs: Sequence[s
     ``inputs`` are expressions of input sets, which may use ``rng``. Raises NotGathered, and OSError where
     ``out`` cannot be written.
     """
+    model = gather(reference, construct, inputs)
+    path = model.write(FORWARD, out / f"{reference.name}.py")
+    return BundledSeed(path, len(model.bundle.definitions), model.bundle.modules)
+
+
+@dataclasses.dataclass(frozen=True)
+class GatheredModel:
+    """A class or function with all that it needs of its project: ``bundle`` has the definitions.
+
+    ``function`` is the definition of a function; None for a class.
+    """
+
+    reference: PythonReference
+    bundle: Bundle
+    function: ast.stmt | None
+
+    @property
+    def uses(self) -> tuple[ModelUse, ...]:
+        """What can be done with it: a function has no parameters and no mode."""
+        return USES if self.function is None else tuple(use for use in USES if use.is_of_functions)
+
+    def write(self, use: ModelUse, path: Path) -> Path:
+        """Write the seed of one use; its path is returned. Raises InvalidSeed, and OSError if it cannot be written."""
+        header = Provenance("python", {"model": str(self.reference)}, configs=use.configs).header()
+        text = header + _text(self, use)
+        recognise(text, path.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text)
+        return path
+
+
+def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) -> GatheredModel:
+    """A class or function as in ``import_python``. Raises NotGathered."""
     try:
         bundler = Bundler(reference.module, _RESERVED)
         definition = _definition(bundler.module, reference.name)
@@ -65,13 +99,7 @@ def import_python(reference: PythonReference, construct: str, inputs: Sequence[s
         bundle = bundler.bundle((expression, *inputs))
     except NotBundled as error:
         raise NotGathered(f"{reference}: {error}") from None
-    text = _text(reference, bundle, definition if is_function else None)
-    path = out / f"{reference.name}.py"
-    header = Provenance("python", {"model": str(reference)}).header()
-    recognise(header + text, path.name)
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, header + text)
-    return BundledSeed(path, len(bundle.definitions), bundle.modules)
+    return GatheredModel(reference, bundle, definition if is_function else None)
 
 
 def _definition(module: ModuleFile, name: str) -> ast.stmt | None:
@@ -84,19 +112,21 @@ def _definition(module: ModuleFile, name: str) -> ast.stmt | None:
     raise NotBundled(f"{module.path} defines no {name!r}{did_you_mean(name, module.names())}")
 
 
-def _text(reference: PythonReference, bundle: Bundle, function: ast.stmt | None) -> str:
+def _text(model: GatheredModel, use: ModelUse) -> str:
+    reference, bundle, function = model.reference, model.bundle, model.function
     expression, *sets = bundle.expressions
     future = [line for line in bundle.imports if line.startswith("from __future__")]
     imports = [line for line in bundle.imports if line not in future]
-    if function is None and "from torch import nn" not in imports:
-        imports.append("from torch import nn")
+    wanted = ["from torch import nn"] if function is None else []
+    wanted += ["import torch"] if "torch." in use.body + use.setup else []
+    imports += [line for line in wanted if line not in imports]
     hook = "def inputs(rng):\n" + "".join(f"    yield {text}\n" for text in sets)
     parts = [
         f'"""{reference.name} of {reference.module}."""',
         *(["\n".join(future)] if future else []),
         *(["\n".join(sorted(imports, key=lambda line: (line.startswith("from"), line)))] if imports else []),
     ]
-    definitions = [*_grouped(bundle.definitions), _program(expression, function), hook.rstrip()]
+    definitions = [*_grouped(bundle.definitions), *_program(expression, function, use), hook.rstrip()]
     return "\n\n".join(parts) + "\n\n\n" + "\n\n\n".join(definitions) + "\n"
 
 
@@ -112,18 +142,11 @@ def _grouped(definitions: Sequence[str]) -> list[str]:
     return ["\n".join(group) for group in groups]
 
 
-def _program(expression: str, function: ast.stmt | None) -> str:
-    if isinstance(function, ast.FunctionDef):
-        parameters, arguments = _parameters(function.args)
-        return f"def program({parameters}):\n    return {expression}({arguments})"
-    return (
-        "class Program(nn.Module):\n"
-        "    def __init__(self):\n"
-        "        super().__init__()\n"
-        f"        self.model = {expression}\n\n"
-        "    def forward(self, *args, **kwargs):\n"
-        "        return self.model(*args, **kwargs)"
-    )
+def _program(expression: str, function: ast.stmt | None, use: ModelUse) -> list[str]:
+    if not isinstance(function, ast.FunctionDef):
+        return use.program(expression)
+    parameters, arguments = _parameters(function.args)
+    return [f"def program({parameters}):\n    return {expression}({arguments})"]
 
 
 def _parameters(arguments: ast.arguments) -> tuple[str, str]:

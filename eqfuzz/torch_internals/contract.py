@@ -359,7 +359,7 @@ _OPERATORS = (
 
 _TENSORS = (
     PrivateName("torch:Tensor._is_zerotensor", "does not read tensors that have no memory"),
-    PrivateName("torch:Tensor._base", "tells views without a history from other leaves"),
+    PrivateName("torch:Tensor._base", "distinguishes views without a history from other leaves"),
     PrivateName("torch:Tensor._version", "knows what was written to after a probe saw it"),
     PrivateName("torch:UntypedStorage._cdata", "knows tensors that share memory"),
     PrivateName("torch._C:_functorch.is_functorch_wrapped_tensor", "does not read values inside vmap and grad"),

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from eqfuzz.events.coverage import CoverageSummary, ProgramCovered
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
+from eqfuzz.events.model_check import ModelCheckSummary
 from eqfuzz.events.rules import CheckSummary, RuleChecked, RuleMeasured
 from eqfuzz.events.run import SeedDone, Summary
 from eqfuzz.events.seeds import ModelImported, SeedChecked, SeedsSummary
@@ -17,6 +18,8 @@ from eqfuzz.events.speed import SeedTimed
 
 _LAST = (SeedDone, SeedTimed, ProgramCovered, RuleChecked, RuleMeasured, ModelImported, SeedChecked)
 """The last event of a seed or a rule."""
+
+_SUMMARIES = (Summary, CheckSummary, ModelCheckSummary, CoverageSummary, ProgramsRun, SeedsSummary)
 
 
 class JsonLines:
@@ -44,7 +47,7 @@ class JsonLines:
     def handle(self, event: Event) -> None:
         """Write or hold one event. Not to be called by two threads at once."""
         index = getattr(event, "index", None)
-        if isinstance(event, Summary | CheckSummary | CoverageSummary | ProgramsRun | SeedsSummary):
+        if isinstance(event, _SUMMARIES):
             self.flush()
             self._write(event)
         elif index is None:

@@ -1,0 +1,127 @@
+"""``eqfuzz check``: whether a model of one's own computes the same compiled."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eqfuzz.cli.exit_codes import USAGE, code_of, complain
+from eqfuzz.cli.exit_handling import exit_code_of_long_run
+from eqfuzz.cli.loading_notice import loading_notice
+from eqfuzz.cli.options.common import (
+    EventFormat,
+    Jobs,
+    KnownIssueFiles,
+    NoKnownIssues,
+    OutputFormat,
+    Preload,
+    Quiet,
+    RandomSeed,
+    Timeout,
+)
+from eqfuzz.cli.options.compiling import SweepConfig
+from eqfuzz.cli.options.seeds import Construct, InputSets
+from eqfuzz.cli.options.values import (
+    BadOption,
+    configs_of,
+    job_count,
+    known_issues_of,
+    seconds_of,
+    seed_configs_of,
+    time_limit,
+)
+
+if TYPE_CHECKING:
+    from eqfuzz.imports.python_models import PythonReference
+    from eqfuzz.mutate.settings import Settings
+
+OUT = Path("eqfuzz-out")
+
+Target = Annotated[
+    str, typer.Argument(metavar="TARGET", help="A class or function of your package: package.module:Name.")
+]
+CheckVariants = Annotated[
+    int, typer.Option("--variants", min=0, help="Rewritten variants of the model's source that are compared too.")
+]
+CheckTime = Annotated[str, typer.Option("--time", metavar="TIME", help="Stop after this long: 90, 10m, 1h30m.")]
+CheckFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for everything that is written.")]
+
+
+def check(
+    target: Target,
+    inputs: InputSets = None,
+    construct: Construct = "",
+    variants: CheckVariants = 3,
+    config: SweepConfig = None,
+    time: CheckTime = "5m",
+    timeout: Timeout = "180",
+    seed: RandomSeed = 0,
+    jobs: Jobs = None,
+    preload: Preload = None,
+    known_issues: KnownIssueFiles = None,
+    no_known_issues: NoKnownIssues = False,
+    out: CheckFolder = OUT,
+    format: EventFormat = OutputFormat.TEXT,
+    quiet: Quiet = False,
+) -> None:
+    """Check that a model computes the same compiled.
+
+    The class or function is gathered with all that it needs of your project, in one file for each use: forward and
+    backward, evaluation, a training step, autocast, dynamic sizes. Each is compared with eager, as are variants of
+    forward and backward with equal rewrites applied. Your files are not changed. What was not tried is named.
+
+    Exit codes: 0 nothing found but known issues, 1 it differs, 2 usage or a model that cannot be used, 3 internal
+    error, 130 interrupted.
+    """
+    from eqfuzz.imports.python_models import PythonReference
+
+    reference = PythonReference.of(target)
+    if reference is None:
+        raise BadOption("TARGET", f"{target!r} is no class or function: write package.module:Name")
+    if not inputs:
+        raise BadOption("--inputs", f"{target} needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'")
+
+    from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
+    from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+
+    settings = Settings(
+        out=out,
+        seed=seed,
+        jobs=job_count(jobs),
+        time=time_limit(time),
+        rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
+        compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
+        checks=tuple(name for name in DEFAULT_CHECKS if name != "integers"),  # weights of a model are no integers
+        configs=configs_of([config] if config else None),
+        seed_configs=seed_configs_of([config] if config else None),
+        known_issues=known_issues_of(known_issues, no_known_issues),
+    )
+    chosen = tuple(inputs)
+    raise typer.Exit(
+        exit_code_of_long_run(
+            lambda: _check(reference, construct, chosen, settings, format is OutputFormat.JSON, quiet),
+            stopped=f"findings so far are in {out}",
+            errors_in=out,
+        )
+    )
+
+
+def _check(
+    reference: PythonReference, construct: str, inputs: tuple[str, ...], settings: Settings, as_json: bool, quiet: bool
+) -> int:
+    with loading_notice():
+        from eqfuzz.commands.check_model import INVALID, check_model
+    from eqfuzz.report.machine.json_lines import JsonLines
+    from eqfuzz.report.terminal import make_console
+    from eqfuzz.report.verbs.model_check import ModelCheckReport
+
+    with JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet) as report:
+        summary = check_model(reference, construct, inputs, settings, report.handle)
+    invalid = [use for use in summary.uses if use.outcome == INVALID]
+    if invalid and summary.uses[0].outcome == INVALID and not summary.interrupted:
+        complain(f"{reference} cannot be used: {invalid[0].message}")
+        return USAGE
+    return code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)

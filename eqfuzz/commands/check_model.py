@@ -1,0 +1,147 @@
+"""The check of one model: each use of it, and rewritten variants, compiled and compared with eager."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eqfuzz.errors import one_line
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, Summary
+from eqfuzz.imports.model_uses import FORWARD
+from eqfuzz.imports.python_models import PythonReference, gather
+from eqfuzz.mutate.run import run
+from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.triage.findings.versions import versions
+
+PROGRAMS = "programs"
+
+AGREES, DIFFERS, KNOWN, NOT_COMPARABLE = "agrees", "differs", "known issue", "not comparable"
+UNSUPPORTED, INVALID, NOT_TRIED = "unsupported", "invalid", "not tried"
+
+_LONGEST_MESSAGE = 300
+
+
+def check_model(
+    reference: PythonReference, construct: str, inputs: Sequence[str], settings: Settings, handler: Handler
+) -> ModelCheckSummary:
+    """Check a class or function of the user's package; the last event is returned. ``settings`` have no paths.
+
+    The variants are those of forward and backward. Ctrl-C and the time limit end it early: what was not tried is named.
+    Raises NotGathered, InvalidSeed, UsageError, RunnerFailed.
+    """
+    began = time.monotonic()
+    model = gather(reference, construct, inputs)
+    folder = settings.out / PROGRAMS
+    files = {use: model.write(use, folder / f"{reference.name}-{use.name}.py") for use in model.uses}
+    variants = settings.rewriting.variants
+    handler(
+        ModelCheckStarted(
+            model=str(reference),
+            definitions=len(model.bundle.definitions),
+            modules=list(model.bundle.modules),
+            uses=[use.title for use in files],
+            variants=variants,
+            out=str(settings.out),
+            versions=versions(),
+        )
+    )
+    log = _CheckLog(handler)
+    others = tuple(path for use, path in files.items() if use is not FORWARD)
+    plans = [((files[FORWARD],), settings.rewriting), (others, RewriteSettings(strategy="none", variants=0))]
+    summaries: list[Summary] = []
+    for paths, rewriting in plans:
+        left = None if settings.time is None else max(1.0, settings.time - (time.monotonic() - began))
+        summaries.append(run(dataclasses.replace(settings, paths=paths, rewriting=rewriting, time=left), log.handle))
+        if summaries[-1].interrupted or summaries[-1].out_of_time:
+            break
+    checked = [log.checked(use.title, path, variants=False) for use, path in files.items()]
+    if variants:
+        checked.append(log.checked(f"variants of {FORWARD.title}", files[FORWARD], variants=True))
+    summary = ModelCheckSummary(
+        model=str(reference),
+        uses=checked,
+        findings=sum(one.outcome == DIFFERS for one in checked),
+        errors=[error for summary in summaries for error in summary.errors],
+        interrupted=any(summary.interrupted for summary in summaries),
+        out_of_time=any(summary.out_of_time for summary in summaries),
+        seconds=round(time.monotonic() - began, 3),
+        out=str(settings.out),
+    )
+    handler(summary)
+    return summary
+
+
+class _CheckLog:
+    """What the runs have said about each program; every event is handed on, but for their summaries."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._programs = 0
+        """Programs of the runs that have ended: the numbers of the next run's come after them."""
+        self._cells: dict[str, list[CellJudged]] = {}
+        self._findings: dict[str, list[FindingReported]] = {}
+        self._invalid: dict[str, str] = {}
+        self._seconds: dict[str, float] = {}
+
+    def handle(self, event: Event) -> None:
+        match event:
+            case CellJudged() if event.config:
+                self._cells.setdefault(event.seed, []).append(event)
+            case FindingReported():
+                self._findings.setdefault(event.finding.original.name, []).append(event)
+            case SeedInvalid():
+                self._invalid[event.seed] = event.reason
+            case SeedDone():
+                self._seconds[event.seed] = event.cpu_seconds
+            case _:
+                pass
+        if isinstance(event, Summary):
+            self._programs += event.seeds
+            return
+        index = getattr(event, "index", None)
+        self._handler(event if index is None else dataclasses.replace(event, index=self._programs + index))
+
+    def checked(self, title: str, path: Path, *, variants: bool) -> UseChecked:
+        """What came of the original, or of its ``variants``."""
+        name = str(path)
+        cells = [cell for cell in self._cells.get(name, []) if bool(cell.variant) is variants]
+        findings = [one for one in self._findings.get(name, []) if bool(one.finding.derivation) is variants]
+        new = [one for one in findings if not one.issue]
+        seconds = 0.0 if variants else round(self._seconds.get(name, 0.0), 3)
+        if name in self._invalid and not variants:
+            return UseChecked(title=title, outcome=INVALID, message=self._invalid[name], seconds=seconds)
+        if findings:
+            first = (new or findings)[0]
+            return UseChecked(
+                title=title,
+                outcome=DIFFERS if new else KNOWN,
+                cells=len(cells),
+                message=_in_words(first.finding.verdict),
+                finding=first.finding.id,
+                issue=first.issue,
+                seconds=seconds,
+            )
+        if not cells:
+            return UseChecked(title=title, outcome=NOT_TRIED)
+        outcome, verdict = _gravest(cells)
+        message = "" if outcome == AGREES else _in_words(verdict)
+        return UseChecked(title=title, outcome=outcome, cells=len(cells), message=message, seconds=seconds)
+
+
+_OUTCOMES: Mapping[VerdictKind, str] = {VerdictKind.AGREE: AGREES, VerdictKind.UNSUPPORTED: UNSUPPORTED}
+
+
+def _gravest(cells: Sequence[CellJudged]) -> tuple[str, Verdict]:
+    """Outcome and verdict of the cell that says least for the use."""
+    order = (NOT_COMPARABLE, UNSUPPORTED, AGREES)
+    outcomes = [(_OUTCOMES.get(cell.verdict.kind, NOT_COMPARABLE), cell.verdict) for cell in cells]
+    return min(outcomes, key=lambda pair: order.index(pair[0]))
+
+
+def _in_words(verdict: Verdict) -> str:
+    return one_line(f"{verdict.kind}: {verdict.in_words}", _LONGEST_MESSAGE)

@@ -1,0 +1,82 @@
+"""Uses of a model: what a program does with it, as source."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+
+_LOSS = '''
+def mean_of(output):
+    """The sum of the means of all floating-point tensors in an output."""
+    if isinstance(output, torch.Tensor):
+        return output.float().mean() if output.is_floating_point() else 0.0
+    if isinstance(output, dict):
+        return mean_of(list(output.values()))
+    return sum(map(mean_of, output)) if isinstance(output, list | tuple) else 0.0
+'''.strip()
+
+_SGD = "self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)"
+
+_STEP = """
+self.optimizer.zero_grad()
+loss = mean_of(self.model(*args, **kwargs))
+loss.backward()
+self.optimizer.step()
+return loss.detach()
+""".strip()
+
+_CALL = "return self.model(*args, **kwargs)"
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelUse:
+    """One use of a model.
+
+    Attributes:
+        name: A word, for the names of files.
+        title: What is done, for people.
+        body: Statements of ``forward``.
+        is_training: Whether the model is in training mode.
+        setup: A statement of ``__init__`` beside the one that makes the model.
+        helper: A definition that the body needs.
+        configs: Compile configurations that the use is for; empty: the chosen ones.
+    """
+
+    name: str
+    title: str
+    body: str = _CALL
+    is_training: bool = True
+    setup: str = ""
+    helper: str = ""
+    configs: tuple[str, ...] = ()
+
+    @property
+    def is_of_functions(self) -> bool:
+        """Whether a function can be used so: it is called plainly."""
+        return self.body == _CALL
+
+    def program(self, expression: str) -> list[str]:
+        """The definitions of a program that makes the model by ``expression``."""
+        model = expression if self.is_training else f"({expression}).eval()"
+        start = ["super().__init__()", f"self.model = {model}", *([self.setup] if self.setup else [])]
+        lines = [
+            "class Program(nn.Module):",
+            "    def __init__(self):",
+            textwrap.indent("\n".join(start), " " * 8),
+            "",
+            "    def forward(self, *args, **kwargs):",
+            textwrap.indent(self.body, " " * 8),
+        ]
+        return [*([self.helper] if self.helper else []), "\n".join(lines)]
+
+
+FORWARD = ModelUse("forward", "forward and backward")
+
+USES = (
+    FORWARD,
+    ModelUse("evaluation", "evaluation", f"with torch.no_grad():\n    {_CALL}", is_training=False),
+    ModelUse("training", "a training step", _STEP, setup=_SGD, helper=_LOSS),
+    ModelUse("autocast", "autocast to bfloat16", f'with torch.autocast("cpu", dtype=torch.bfloat16):\n    {_CALL}'),
+    ModelUse("dynamic", "dynamic sizes", configs=("inductor-dynamic",)),
+)
+"""All uses of a class."""

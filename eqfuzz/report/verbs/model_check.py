@@ -1,0 +1,93 @@
+"""Console report of ``eqfuzz check``: a line for each use of the model."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from eqfuzz.events.event import Event
+from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone
+from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
+from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.tables import plain_table, print_table
+
+STYLES = {
+    "agrees": "green",
+    "differs": "bold red",
+    "known issue": "yellow",
+    "not comparable": "yellow",
+    "unsupported": "dim",
+    "invalid": "bold yellow",
+    "not tried": "bold yellow",
+}
+
+
+class ModelCheckReport(LiveReport):
+    """Handles the events of a check; draws while it is open as a context manager. ``quiet``: findings and totals."""
+
+    def __init__(self, console: Console, *, quiet: bool = False, every: float = LINE_SECONDS) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._progress = ProgressCounter("programs")
+        self._cells = 0
+        self._renderer = LiveRenderer(console, self._progress, every)
+
+    def handle(self, event: Event) -> None:
+        """Count and show one event. Not to be called by two threads at once."""
+        match event:
+            case ModelCheckStarted():
+                self._start(event)
+            case CellJudged() if event.config:
+                self._cells += 1
+                self._progress.note = Text(count(self._cells, "cell"))
+            case SeedDone():
+                self._progress.advance()
+            case FindingReported() if not event.issue:
+                self._print(Text(f"✗ {event.finding.verdict.kind}: {printable(event.finding.verdict.in_words)}", "red"))
+            case ModelCheckSummary():
+                self._renderer.stop()
+                self._close(event)
+            case _:
+                pass
+
+    def _start(self, event: ModelCheckStarted) -> None:
+        self._progress.begin(len(event.uses))
+        if self._quiet:
+            return
+        self._print(Text(named_versions(event.versions), "dim"))
+        modules = ", ".join(event.modules)
+        self._print(Text(f"{event.model}: {count(event.definitions, 'definition')} of {modules}"))
+        variants = f", and {count(event.variants, 'variant')}" if event.variants else ""
+        self._print(Text(f"{', '.join(event.uses)}{variants}"))
+
+    def _close(self, summary: ModelCheckSummary) -> None:
+        if not self._quiet:
+            table = plain_table()
+            table.add_column("use", no_wrap=True)
+            table.add_column("outcome", no_wrap=True)
+            table.add_column("cells", justify="right", no_wrap=True)
+            table.add_column("CPU", justify="right", no_wrap=True)
+            for one in summary.uses:
+                seconds = duration(one.seconds) if one.seconds else ""
+                outcome = Text(one.outcome, STYLES[one.outcome])
+                table.add_row(one.title, outcome, str(one.cells or ""), seconds)
+            self._print(Text())
+            print_table(self._console, table)
+            self._print(Text())
+            for one in summary.uses:
+                if one.message:
+                    self._print(Text.assemble((f"{one.title}: ", "bold"), _details(one)))
+        if summary.interrupted or summary.out_of_time:
+            why = "Interrupted" if summary.interrupted else "Out of time"
+            self._print(Text(f"{why}: uses without an outcome were not tried.", "bold yellow"))
+        findings = count(summary.findings, "use differs", "uses differ") if summary.findings else "no difference"
+        self._print(Text(f"{findings}  ·  {duration(summary.seconds)}  ·  programs and findings in {summary.out}"))
+        if summary.findings:
+            self._print(Text(f"Next: eqfuzz findings --out {summary.out}"))
+
+
+def _details(use: UseChecked) -> str:
+    parts = [printable(use.message), f"[{use.finding}]" if use.finding else "", use.issue]
+    return " ".join(part for part in parts if part)

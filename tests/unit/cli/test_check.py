@@ -1,0 +1,115 @@
+"""`eqfuzz check`: what it refuses, and what it says of each use of a model."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from eqfuzz.commands import check_model as module
+from eqfuzz.commands.check_model import check_model
+from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedStarted, Summary
+from eqfuzz.imports.python_models import PythonReference
+from eqfuzz.mutate.counters import RunCounters
+from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.program.formats import recognise
+from eqfuzz.report.verbs.model_check import ModelCheckReport
+from eqfuzz.triage.confirm.cell import Cell
+from tests.unit.cli.test_generate_catalogues import call
+from tests.unit.triage.findings import finding_of
+
+PACKAGE = Path(__file__).parents[2] / "data"
+RESNET = PythonReference("shop.vision", "SmallResNet")
+INPUTS = ("rng.normal(2, 3, 16, 16)",)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch):
+    """Replaces the runs over programs: each cell has the verdict that ``runs`` has for the use, or agrees."""
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    scripted: dict[str, VerdictKind] = {}
+
+    def run(settings: Settings, handler: Handler) -> Summary:
+        counters = RunCounters()
+        for index, path in enumerate(settings.paths):
+            counters.count_event(SeedStarted(index=index, seed=str(path)))
+            kind = scripted.get(path.stem.rpartition("-")[2], VerdictKind.AGREE)
+            name, verdict = str(path), Verdict(kind, "so it is")
+            program = recognise(path.read_text(), name)
+            if kind is VerdictKind.INVALID_SEED:
+                handler(SeedInvalid(index=index, seed=name, reason="raises in eager"))
+            elif verdict.is_finding:
+                finding = finding_of(kind, message="so it is", original=program)
+                handler(FindingReported(index=index, finding=finding, folder="", known=False))
+            else:
+                for variant in range(settings.rewriting.variants + 1):
+                    handler(CellJudged.of(index, name, Cell(variant, "cpu", "inductor", verdict, 1.0), []))
+            handler(SeedDone(index=index, seed=name, seconds=1.0, cpu_seconds=2.0, timings={}))
+        return counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
+
+    monkeypatch.setattr(module, "run", run)
+    return scripted
+
+
+def checked(tmp_path: Path, variants: int = 2) -> tuple[ModelCheckSummary, list[Event]]:
+    events: list[Event] = []
+    settings = Settings(out=tmp_path, rewriting=RewriteSettings(strategy="random", variants=variants))
+    return check_model(RESNET, "", INPUTS, settings, events.append), events
+
+
+def test_every_use_is_a_program_of_its_own(runs, tmp_path: Path):
+    summary, events = checked(tmp_path)
+    assert {use.title: (use.outcome, use.cells) for use in summary.uses} == {
+        "forward and backward": ("agrees", 1),
+        "evaluation": ("agrees", 1),
+        "a training step": ("agrees", 1),
+        "autocast to bfloat16": ("agrees", 1),
+        "dynamic sizes": ("agrees", 1),
+        "variants of forward and backward": ("agrees", 2),
+    }
+    (started,) = (event for event in events if isinstance(event, ModelCheckStarted))
+    assert started.modules == ["shop.vision.resnet", "shop.registry"]
+    assert [event.index for event in events if isinstance(event, SeedDone)] == [0, 1, 2, 3, 4]
+    texts = {path.stem.rpartition("-")[2]: path.read_text() for path in (tmp_path / "programs").glob("*.py")}
+    assert "(SmallResNet()).eval()" in texts["evaluation"]
+    assert "self.optimizer.step()" in texts["training"]
+    assert 'configs = "inductor-dynamic"' in texts["dynamic"]
+
+
+def test_outcomes_are_distinguished(runs, tmp_path: Path):
+    runs |= {
+        "evaluation": VerdictKind.WRONG_RESULT,
+        "training": VerdictKind.INCONCLUSIVE,
+        "autocast": VerdictKind.UNSUPPORTED,
+        "dynamic": VerdictKind.INVALID_SEED,
+    }
+    summary, events = checked(tmp_path, variants=0)
+    assert [use.outcome for use in summary.uses] == ["agrees", "differs", "not comparable", "unsupported", "invalid"]
+    assert summary.findings == 1
+    stream = io.StringIO()
+    with ModelCheckReport(Console(file=stream, width=100)) as report:
+        for event in events:
+            report.handle(event)
+    text = stream.getvalue()
+    assert "a training step: inconclusive: so it is" in text
+    assert "1 use differs" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["model.py"], "TARGET: 'model.py' is no class or function: write package.module:Name"),
+        (["shop.vision:SmallResNet"], "--inputs: shop.vision:SmallResNet needs inputs"),
+        (["shop.nowhere:Net", "--inputs", "1"], "shop.nowhere"),
+    ],
+)
+def test_targets_that_cannot_be_used_are_refused(arguments, message, tmp_path: Path, monkeypatch):
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    result = call("check", *arguments, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert message in result.stderr
