@@ -50,7 +50,11 @@ def runs(monkeypatch: pytest.MonkeyPatch):
                 for variant in range(settings.rewriting.variants + 1):
                     handler(CellJudged.of(index, name, Cell(variant, "cpu", "inductor", verdict, 1.0), []))
             handler(SeedDone(index=index, seed=name, seconds=1.0, cpu_seconds=2.0, timings={}))
-        return counters.summary(seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0)
+        summary = counters.summary(
+            seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0
+        )
+        handler(summary)
+        return summary
 
     monkeypatch.setattr(module, "run", run)
     return scripted
