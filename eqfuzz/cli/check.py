@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from eqfuzz.mutate.settings import Settings
 
 OUT = Path("eqfuzz-out")
+_LEFT_OUT = ("integers", "audit", "draws")
+"""Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
 
 Target = Annotated[
     str, typer.Argument(metavar="TARGET", help="A class or function of your package: package.module:Name.")
@@ -94,7 +96,7 @@ def check(
         time=time_limit(time),
         rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
         compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
-        checks=tuple(name for name in DEFAULT_CHECKS if name != "integers"),  # weights of a model are no integers
+        checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
         configs=configs_of([config] if config else None),
         seed_configs=seed_configs_of([config] if config else None),
         known_issues=known_issues_of(known_issues, no_known_issues),

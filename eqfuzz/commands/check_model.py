@@ -7,15 +7,20 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eqfuzz.commands.seeds.each_seed import answer_of
 from eqfuzz.errors import one_line
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, Summary
-from eqfuzz.imports.model_uses import FORWARD
-from eqfuzz.imports.python_models import PythonReference, gather
+from eqfuzz.imports.model_uses import FORWARD, ModelUse
+from eqfuzz.imports.python_models import GatheredModel, PythonReference, gather
 from eqfuzz.mutate.run import run
-from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
+from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.structure_jobs import StructureJob
+from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.findings.versions import versions
 
 PROGRAMS = "programs"
@@ -24,6 +29,9 @@ AGREES, DIFFERS, KNOWN, NOT_COMPARABLE = "agrees", "differs", "known issue", "no
 UNSUPPORTED, INVALID, NOT_TRIED = "unsupported", "invalid", "not tried"
 
 _LONGEST_MESSAGE = 300
+
+_MODEL = "model."
+"""What the names of submodules begin with in a program."""
 
 
 def check_model(
@@ -57,9 +65,13 @@ def check_model(
     for paths, rewriting in plans:
         left = None if settings.time is None else max(1.0, settings.time - (time.monotonic() - began))
         summaries.append(run(dataclasses.replace(settings, paths=paths, rewriting=rewriting, time=left), log.handle))
-        if summaries[-1].interrupted or summaries[-1].out_of_time:
+        if _has_ended(summaries[-1]):
             break
     checked = [log.checked(use.title, path, variants=False) for use, path in files.items()]
+    if checked[0].outcome == DIFFERS and model.function is None and not any(map(_has_ended, summaries)):
+        names = _submodules(files[FORWARD], settings)
+        submodule = _SubmoduleSearch(model, names, settings, log, began).run()
+        checked[0] = dataclasses.replace(checked[0], submodule=submodule)
     if variants:
         checked.append(log.checked(f"variants of {FORWARD.title}", files[FORWARD], variants=True))
     summary = ModelCheckSummary(
@@ -74,6 +86,70 @@ def check_model(
     )
     handler(summary)
     return summary
+
+
+def _has_ended(summary: Summary) -> bool:
+    """Whether a run was ended early."""
+    return summary.interrupted or summary.out_of_time
+
+
+def _submodules(path: Path, settings: Settings) -> tuple[str, ...]:
+    """Dotted names of the submodules that a call of the model runs; empty where the program cannot be run."""
+    with Pool(settings.environment(), Limits(), jobs=1, warm=False) as pool:
+        _, answer = answer_of(path, lambda program: StructureJob(program=program, seed=settings.seed), pool)
+    names = () if isinstance(answer, str) else answer.structure.submodules
+    return tuple(name.removeprefix(_MODEL) for name in names if name.startswith(_MODEL))
+
+
+class _SubmoduleSearch:
+    """Descends from the model to the smallest submodule that differs by itself: at each level the first that does."""
+
+    def __init__(
+        self, model: GatheredModel, names: Sequence[str], settings: Settings, log: _CheckLog, began: float
+    ) -> None:
+        self._model = model
+        self._names = names
+        self._settings = dataclasses.replace(
+            settings,
+            rewriting=RewriteSettings(strategy="none", variants=0),
+            judging=OracleSettings(steps=0, input_sets=1),
+            checks=ORACLES,
+            guard_steps=0,
+            own_random=False,
+        )
+        self._log = log
+        self._began = began
+
+    def run(self) -> str:
+        """Its name; empty where no submodule differs, or the time ran out before one did."""
+        smallest = ""
+        while children := self._children(smallest):
+            different = self._first_different(children)
+            if not different:
+                break
+            smallest = different
+        return smallest
+
+    def _children(self, parent: str) -> list[str]:
+        """The outermost submodules that ran inside ``parent``."""
+        inside = [name for name in self._names if not parent or name.startswith(f"{parent}.")]
+        return [name for name in inside if not any(name.startswith(f"{other}.") for other in inside)]
+
+    def _first_different(self, names: Sequence[str]) -> str:
+        settings = self._settings
+        folder = settings.out / PROGRAMS
+        for name in names:
+            left = None if settings.time is None else settings.time - (time.monotonic() - self._began)
+            if left is not None and left <= 0:
+                return ""
+            use = ModelUse.of_submodule(name)
+            path = self._model.write(use, folder / f"{self._model.reference.name}-{use.name}.py")
+            summary = run(dataclasses.replace(settings, paths=(path,), time=left), self._log.handle)
+            if self._log.checked(use.title, path, variants=False).outcome in (DIFFERS, KNOWN):
+                return name
+            if _has_ended(summary):
+                return ""
+        return ""
 
 
 class _CheckLog:

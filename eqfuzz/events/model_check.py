@@ -46,6 +46,8 @@ class UseChecked:
     """Id of the first finding."""
     issue: str = ""
     """Address of the known issue."""
+    submodule: str = ""
+    """Dotted name of the smallest submodule that differs by itself; empty where none does, or it was not looked for."""
     seconds: float = 0.0
     """CPU seconds."""
 

@@ -15,6 +15,24 @@ def mean_of(output):
     return sum(map(mean_of, output)) if isinstance(output, list | tuple) else 0.0
 '''.strip()
 
+_FIRST_CALL = '''
+def first_call(name, inputs):
+    """The arguments of the first call of a submodule when the model is called with ``inputs``."""
+    model, calls = Program().model, []
+    submodule = model.get_submodule(name)
+    submodule.register_forward_pre_hook(lambda _, args, kwargs: calls.append((args, kwargs)), with_kwargs=True)
+    model(**inputs) if isinstance(inputs, dict) else model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+    return detached(calls[0])
+
+
+def detached(value):
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if isinstance(value, dict):
+        return {key: detached(item) for key, item in value.items()}
+    return type(value)(map(detached, value)) if isinstance(value, list | tuple) else value
+'''.strip()
+
 _SGD = "self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)"
 
 _STEP = """
@@ -40,6 +58,8 @@ class ModelUse:
         setup: A statement of ``__init__`` beside the one that makes the model.
         helper: A definition that the body needs.
         configs: Compile configurations that the use is for; empty: the chosen ones.
+        submodule: The dotted name of the submodule that is called in place of the model, with the arguments of its
+            first call; empty: the model is.
     """
 
     name: str
@@ -49,11 +69,22 @@ class ModelUse:
     setup: str = ""
     helper: str = ""
     configs: tuple[str, ...] = ()
+    submodule: str = ""
+
+    @classmethod
+    def of_submodule(cls, name: str) -> ModelUse:
+        """Forward and backward of a submodule."""
+        body = f"return self.model.get_submodule({name!r})(*args, **kwargs)"
+        return cls(f"submodule-{name}", f"submodule {name}", body, helper=_FIRST_CALL, submodule=name)
 
     @property
     def is_of_functions(self) -> bool:
         """Whether a function can be used so: it is called plainly."""
         return self.body == _CALL
+
+    def input_set(self, text: str) -> str:
+        """The expression of an input set, from that of the model's."""
+        return f"first_call({self.submodule!r}, {text})" if self.submodule else text
 
     def program(self, expression: str) -> list[str]:
         """The definitions of a program that makes the model by ``expression``."""
@@ -64,7 +95,7 @@ class ModelUse:
             "    def __init__(self):",
             textwrap.indent("\n".join(start), " " * 8),
             "",
-            "    def forward(self, *args, **kwargs):",
+            f"    def forward(self, {'args, kwargs' if self.submodule else '*args, **kwargs'}):",
             textwrap.indent(self.body, " " * 8),
         ]
         return [*([self.helper] if self.helper else []), "\n".join(lines)]

@@ -18,7 +18,7 @@ from eqfuzz.program.provenance import Provenance
 from eqfuzz.program.suggestions import did_you_mean
 
 _REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
-_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model", "mean_of")
+_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model", "mean_of", "first_call")
 
 
 class NotGathered(UsageError):
@@ -118,9 +118,10 @@ def _text(model: GatheredModel, use: ModelUse) -> str:
     future = [line for line in bundle.imports if line.startswith("from __future__")]
     imports = [line for line in bundle.imports if line not in future]
     wanted = ["from torch import nn"] if function is None else []
-    wanted += ["import torch"] if "torch." in use.body + use.setup else []
+    wanted += ["import torch"] if "torch." in use.body + use.setup + use.helper else []
     imports += [line for line in wanted if line not in imports]
-    hook = "def inputs(rng):\n" + "".join(f"    yield {text}\n" for text in sets)
+    sets = sets[:1] if use.submodule else sets
+    hook = "def inputs(rng):\n" + "".join(f"    yield {use.input_set(text)}\n" for text in sets)
     parts = [
         f'"""{reference.name} of {reference.module}."""',
         *(["\n".join(future)] if future else []),

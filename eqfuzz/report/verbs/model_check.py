@@ -89,5 +89,6 @@ class ModelCheckReport(LiveReport):
 
 
 def _details(use: UseChecked) -> str:
-    parts = [printable(use.message), f"[{use.finding}]" if use.finding else "", use.issue]
+    submodule = f"in {use.submodule}," if use.submodule else ""
+    parts = [submodule, printable(use.message), f"[{use.finding}]" if use.finding else "", use.issue]
     return " ".join(part for part in parts if part)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, cast
 
 import torch
 
@@ -22,8 +23,12 @@ def read_structure(job: StructureJob, emit: Emit) -> None:
     start, calls = session.accepted()
     session.require_completed(start.eager)
     mode = OperatorCounter()
+    submodules: dict[str, None] = {}
 
     def counted(target: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(target, torch.nn.Module):
+            _note_calls(target, submodules)
+
         def run(*args: Any, **kwargs: Any) -> Any:
             with mode:
                 return target(*args, **kwargs)
@@ -39,9 +44,21 @@ def read_structure(job: StructureJob, emit: Emit) -> None:
                 kernels=tuple(mode.kernels),
                 parameters=_weights(start.loaded.instance()),
                 layers=mode.layers,
+                submodules=tuple(submodules),
             )
         )
     )
+
+
+def _note_calls(model: torch.nn.Module, names: dict[str, None]) -> None:
+    """From now on add the name of each submodule that is called to ``names``."""
+
+    def hook(name: str, *_: Any) -> None:
+        names.setdefault(name)
+
+    for name, module in cast("Iterator[tuple[str, torch.nn.Module]]", model.named_modules()):
+        if name:
+            module.register_forward_pre_hook(partial(hook, name))
 
 
 def _weights(model: Any) -> int:

@@ -104,6 +104,17 @@ def test_outcomes_are_distinguished(runs, tmp_path: Path):
     assert "1 use differs" in text
 
 
+def test_smallest_submodule_that_differs_is_named(runs, tmp_path: Path, monkeypatch):
+    names = ("stem", "stem.0", "layers", "layers.0", "layers.0.first", "layers.1", "layers.1.first", "head")
+    monkeypatch.setattr(module, "_submodules", lambda path, settings: names)
+    runs |= dict.fromkeys(["forward", "layers", "layers.1"], VerdictKind.WRONG_RESULT)
+    summary, _ = checked(tmp_path, variants=0)
+    assert summary.uses[0].submodule == "layers.1"
+    assert summary.findings == 1
+    tried = [path.stem.rpartition("-")[2] for path in (tmp_path / "programs").glob("*submodule*.py")]
+    assert sorted(tried) == ["layers", "layers.0", "layers.1", "layers.1.first", "stem"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -12,8 +12,9 @@ from textwrap import dedent
 import pytest
 import torch
 
+from eqfuzz.imports.model_uses import ModelUse
 from eqfuzz.imports.python.references import bound_names, changed_names, references
-from eqfuzz.imports.python_models import NotGathered, PythonReference, import_python
+from eqfuzz.imports.python_models import NotGathered, PythonReference, gather, import_python
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded, reseed
 from eqfuzz.program.provenance import provenance_of
@@ -243,3 +244,42 @@ def test_names_that_a_statement_binds_and_changes() -> None:
     (statement,) = ast.parse("if A:\n    B, C = 1, 2\n    def d(): E = 1\n    F['x'] = G.h = 1\n    I.update(J)").body
     assert bound_names(statement) == ["B", "C", "d"]
     assert changed_names(statement) == ["F", "G", "I"]
+
+
+NESTED = """
+    import torch
+    from torch import nn
+
+
+    class Scaled(nn.Module):
+        def forward(self, x, scale, shift=0.0):
+            return x * scale + shift
+
+
+    class Body(nn.ModuleList):
+        def forward(self, x):
+            return self[1](self[0](x), 3, shift=2.0)
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = Body([nn.Linear(4, 4), Scaled()])
+
+        def forward(self, x):
+            return self.body(x).sum()
+"""
+
+
+def test_submodule_is_called_as_in_the_model(tmp_path, monkeypatch):
+    (tmp_path / "net.py").write_text(dedent(NESTED))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = gather(PythonReference("net", "Net"), "", ["rng.normal(2, 4)"])
+    path = model.write(ModelUse.of_submodule("body.1"), tmp_path / "seeds" / "one.py")
+    loaded = Loaded(read_program(path))
+    (call,) = loaded.calls(0)
+    (value, scale), kwargs = call.args[0], call.args[1]
+    assert kwargs == {"shift": 2.0}
+    assert scale == 3
+    assert not value.requires_grad or value.is_leaf
+    torch.testing.assert_close(loaded.instance()(*call.args), value * 3 + 2.0)
