@@ -92,7 +92,8 @@ class Builder:
         existing = self._reused(spec, self.template.reuse if depth > 0 else 0.75)
         if existing is not None:
             return existing
-        if depth > 0 and self.budget > 0 and not spec.distinct and not self.draw.chance(self.template.leaf):
+        from_inputs_alone = spec.distinct or bool(spec.among)
+        if depth > 0 and self.budget > 0 and not from_inputs_alone and not self.draw.chance(self.template.leaf):
             for _ in range(_ATTEMPTS):
                 name = self._catalogue.pick(self.draw, spec)
                 if name is None or self.budget <= 0:

@@ -22,7 +22,7 @@ def new_leaf(
     """
     inputs = sum(leaf.kind == "input" for leaf in existing)
     kinds = {"input": 6.0 if inputs < template.inputs else 0.5}
-    if holds and spec.is_static and spec.below is None and not spec.distinct:
+    if holds and spec.is_static and spec.below is None and not spec.distinct and not spec.among:
         kinds |= {"parameter": 1.0} if spec.is_float and not spec.exact and trains else {}
         kinds |= {"buffer": 0.7}
     kind = draw.weighted(kinds)

@@ -21,10 +21,10 @@ class Clamp:
 def clamp(draw: Draw, values: Range, dtype: str, spec: Spec) -> Clamp:
     """An expression that brings ``values`` into the bounds of ``spec``. Raises UnsatisfiableSpec where there is none.
 
-    Rounded values cannot be made exact, nor equal values distinct.
+    Rounded values cannot be made exact, nor equal values distinct, nor any values some of a list.
     """
-    if spec.distinct or (spec.exact and not values.exact):
-        raise UnsatisfiableSpec("no expression makes values exact or distinct")
+    if spec.distinct or spec.among or (spec.exact and not values.exact):
+        raise UnsatisfiableSpec("no expression makes values exact, distinct or some of a list")
     if spec.below is not None:
         return Clamp("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
     if dtype in COMPLEX:

@@ -6,7 +6,18 @@ import dataclasses
 import math
 
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import BOOLEAN, FLOATS, PART, WIDE, Dim, Range, Spec, UnsatisfiableSpec, most
+from eqfuzz.generate.dag.values.spec import (
+    BOOLEAN,
+    FLOATS,
+    PART,
+    WIDE,
+    Dim,
+    Range,
+    Spec,
+    UnsatisfiableSpec,
+    constant,
+    most,
+)
 
 PROFILES = {
     "normal": 6.0,
@@ -71,6 +82,8 @@ def values(draw: Draw, spec: Spec, profiles: dict[str, float]) -> tuple[str, Ran
     if spec.dtype == "bool":
         share = draw.choice((0.5, 0.5, 0.3, 0.7))
         return f"rng.booleans({size[:-2]}{', ' * bool(size)}p={share})".replace("(, ", "("), BOOLEAN
+    if spec.among:
+        return _some_of(spec, size)
     if spec.below is not None:
         return f"rng.integers(0, {spec.below}, {size}".removesuffix(", ") + ")", _indices(spec.below)
     if spec.dtype not in FLOATS and not spec.is_complex:
@@ -146,6 +159,22 @@ def _permutation(spec: Spec) -> tuple[str, Range]:
     if spec.dtype != "int64":
         text += f".to(torch.{spec.dtype})"
     return text, Range(0, max(0, count - 1), exact=True, distinct=True)
+
+
+def _some_of(spec: Spec, size: str) -> tuple[str, Range]:
+    finite = [value for value in spec.among if math.isfinite(value)]
+    listed = ", ".join(str(value) if math.isfinite(value) else f'float("{value}")' for value in spec.among)
+    dtype = "" if spec.dtype == "float32" else f"dtype=torch.{spec.dtype}"
+    bits = [constant(value) for value in finite]
+    described = Range(
+        min(finite),
+        max(finite),
+        exact=all(value.exact for value in bits),
+        nonfinite=len(finite) < len(spec.among),
+        bits=max(value.bits for value in bits),
+        among=spec.among,
+    )
+    return _call("choice", f"[{listed}], {size}{dtype}"), described
 
 
 def _indices(below: int) -> Range:

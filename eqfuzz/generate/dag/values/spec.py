@@ -90,7 +90,8 @@ class Range:
 
     ``low`` and ``high`` bound every finite value; of complex numbers, each part. ``exact``: computed without rounding
     from numbers of few bits, so that every order of operations gives the same result; they have at most ``bits``
-    fractional bits. ``nonfinite``: NaN and infinities may occur. ``distinct``: no two are equal.
+    fractional bits. ``nonfinite``: NaN and infinities may occur. ``distinct``: no two are equal. ``among``: each is one
+    of these; empty where that is not known.
     """
 
     low: float
@@ -99,6 +100,7 @@ class Range:
     nonfinite: bool = False
     distinct: bool = False
     bits: int = 0
+    among: tuple[float, ...] = ()
 
     @property
     def most(self) -> float:
@@ -124,7 +126,7 @@ class Range:
         return Range(low, high, self.exact if exact is None else exact, self.nonfinite, bits=self.bits)
 
     def inexact(self) -> Range:
-        return dataclasses.replace(self, exact=False, distinct=False)
+        return dataclasses.replace(self, exact=False, distinct=False, among=())
 
     def __add__(self, other: Range) -> Range:
         exact, nonfinite = self.exact and other.exact, self.nonfinite or other.nonfinite
@@ -183,7 +185,7 @@ class Spec:
     ``size`` is None for a Python scalar, whose ``dtype`` is "float64", "int64" or "bool". ``low`` and ``high`` bound
     its values. ``exact``: computed without rounding. ``distinct``: no two are equal. ``below``: indices of a dimension
     of this size, that is integers from 0 to ``below - 1``. ``finite``: neither NaN nor infinite. ``contiguous``: as the
-    method of that name.
+    method of that name. ``among``: drawn from these values.
     """
 
     size: tuple[int, ...] | None
@@ -195,6 +197,7 @@ class Spec:
     below: int | None = None
     finite: bool = False
     contiguous: bool = False
+    among: tuple[float, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -254,6 +257,8 @@ class Spec:
     def holds(self, range_: Range) -> bool:
         """Whether values in ``range_`` meet this spec, ``below`` aside."""
         if (self.exact and not range_.exact) or (self.distinct and not range_.distinct):
+            return False
+        if self.among and self.among != range_.among:
             return False
         return (not range_.nonfinite or not self.finite) and self.low <= range_.low and range_.high <= self.high
 
