@@ -28,6 +28,8 @@ def clamp(draw: Draw, values: Range, dtype: str, spec: Spec) -> Clamp:
     if spec.below is not None:
         return Clamp("torch.remainder", f"{{0}} % {spec.below}", Range(0, most(spec.below) - 1, exact=True))
     if dtype in COMPLEX:
+        if values.nonfinite:
+            raise UnsatisfiableSpec("no expression makes complex numbers finite")
         return Clamp("torch.div", "{0} / (1 + {0}.abs())", Range(-1.0, 1.0))
     if dtype in FLOATS:
         return draw.choice(_of_floats(values, spec))
@@ -41,7 +43,7 @@ def _of_floats(values: Range, spec: Spec) -> list[Clamp]:
         text = f"torch.nan_to_num({{0}}, nan={to}, posinf={to}, neginf={to})"
         if not math.isinf(low) or not math.isinf(high):
             text += f".clamp({_bounds_arguments(low, high)})"
-        return [Clamp("torch.nan_to_num", text, clamped_range(values, low, high))]
+        return [Clamp("torch.nan_to_num", text, clamped_range(values.over(constant(to)), low, high))]
     clamps = [Clamp("torch.clamp", f"{{0}}.clamp({_bounds_arguments(low, high)})", clamped_range(values, low, high))]
     clamps.append(
         Clamp("torch.clamp", f"torch.clamp({{0}}, {_bounds_arguments(low, high)})", clamped_range(values, low, high))

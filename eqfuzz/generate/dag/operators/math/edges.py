@@ -9,7 +9,7 @@ from eqfuzz.generate.dag.catalogue.operator import Needs, operator
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import BOOL, BOOLEAN, FLOATS, SIGNED, WIDE, Range, Spec
 
-_ANY = Range(-1e30, 1e30, nonfinite=True)
+_ANY = Range(-1e60, 1e60, nonfinite=True)
 
 _TIES = (-2.5, -1.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.5, 2.5)
 _UNIT = (-1.0, -0.5, -0.0, 0.0, 0.5, 1.0)
@@ -74,6 +74,11 @@ def signs(draw: Draw, out: Spec) -> Needs:
     return Needs(_of(out.dtype, out.size, _UNIT), values=Range(-3, 3, exact=True, bits=1))
 
 
+def _known(out: Spec, forms: Sequence[str]) -> list[str]:
+    """The forms that are implemented for the dtype of ``out``."""
+    return [form for form in forms if out.dtype in WIDE or "ndtr" not in form]
+
+
 _DOMAIN_ENDS = (
     "torch.asin({0})",
     "torch.acos({0})",
@@ -105,7 +110,7 @@ _DOMAIN_ENDS = (
 @operator("edges: ends of domains", *_DOMAIN_ENDS, dtypes=FLOATS, grad=False)
 def domain_ends(draw: Draw, out: Spec) -> Needs:
     """At the ends of their domains and outside of them: infinite, or not a number."""
-    return Needs(_of(out.dtype, out.size, _UNIT), values=_ANY)
+    return Needs(_of(out.dtype, out.size, _UNIT), values=_ANY, forms=_known(out, _DOMAIN_ENDS))
 
 
 @operator(
@@ -143,8 +148,7 @@ def kinks(draw: Draw, out: Spec) -> Needs:
     return Needs(_of(out.dtype, out.size, _KINKS), values=Range(-8, 8))
 
 
-@operator(
-    "edges: large arguments",
+_LARGE_ARGUMENTS = (
     "torch.sigmoid({0})",
     "torch.tanh({0})",
     "torch.exp({0})",
@@ -166,12 +170,13 @@ def kinks(draw: Draw, out: Spec) -> Needs:
     "torch.log1p(torch.exp({0}))",
     "torch.special.log_ndtr({0})",
     "torch.special.expit({0})",
-    dtypes=FLOATS,
-    grad=False,
 )
+
+
+@operator("edges: large arguments", *_LARGE_ARGUMENTS, dtypes=FLOATS, grad=False)
 def large_arguments(draw: Draw, out: Spec) -> Needs:
     """Where they overflow, underflow, or take another branch."""
-    return Needs(_of(out.dtype, out.size, _FAR), values=_ANY)
+    return Needs(_of(out.dtype, out.size, _FAR), values=_ANY, forms=_known(out, _LARGE_ARGUMENTS))
 
 
 @operator(
