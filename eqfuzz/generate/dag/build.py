@@ -231,7 +231,7 @@ class Builder:
     def _emitted(self, chosen: Operator, needs: Needs, inputs: list[Value], out: Spec, range_: Range) -> Value:
         differentiates = chosen.differentiates(out.dtype)
         if not differentiates and any(value.grad for value in inputs):
-            inputs = [self._detached(value) if value.grad else value for value in inputs]
+            inputs = [self.detached(value) if value.grad else value for value in inputs]
         params = {**needs.params, **{name: self._layer(code) for name, code in needs.layers.items()}}
         written = self._written(chosen, needs, inputs, out, range_, params)
         if written is not None:
@@ -274,7 +274,7 @@ class Builder:
         if chosen.inplace and target is not None and self.draw.chance(self.template.inplace):
             if self._may_write(target, inputs[1:], out, chosen):
                 text = self.draw.choice(chosen.inplace)
-                self._mutate(target, Expr(text, tuple(inputs), params, chosen.name), range_)
+                self.mutate(target, Expr(text, tuple(inputs), params, chosen.name), range_)
                 return target
             return None
         plain = all(not value.grad for value in inputs)
@@ -306,7 +306,8 @@ class Builder:
             storage.saved_for_backward or ((storage.grad or brings_grad) and chosen.saves)
         )
 
-    def _mutate(self, target: Value, expr: Expr, range_: Range) -> None:
+    def mutate(self, target: Value, expr: Expr, range_: Range) -> None:
+        """Append a statement that writes to ``target``, whose values are in ``range_`` after it."""
         for value in self.block.visible():
             if value.storage is target.storage:
                 value.range = value.range.over(range_)
@@ -317,7 +318,8 @@ class Builder:
         target.storage.grad = target.storage.grad or any(value.grad for value in expr.inputs)
         self.add(Effect(expr, target))
 
-    def _detached(self, value: Value) -> Value:
+    def detached(self, value: Value) -> Value:
+        """``value`` without gradients, sharing memory."""
         value.storage.saved_for_backward = True
         detached = dataclasses.replace(value, name="", read_only=True, detached=True)
         self.add(Assign((detached,), Expr("{0}.detach()", (value,), operator="torch.Tensor.detach")))

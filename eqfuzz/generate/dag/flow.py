@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eqfuzz.generate.dag import view_writes
 from eqfuzz.generate.dag.build import MODERATE, Builder
 from eqfuzz.generate.dag.graph.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.structure import (
@@ -21,7 +22,10 @@ from eqfuzz.generate.dag.structure import (
 )
 from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec
 
-__all__ = ["STRUCTURES", "build_structure"]
+__all__ = ["FURTHER", "STRUCTURES", "build_structure"]
+
+FURTHER = (view_writes,)
+"""Modules that declare structures of their own."""
 
 
 @structure("for range")

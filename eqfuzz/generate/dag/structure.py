@@ -14,14 +14,23 @@ _BUILD: dict[str, Callable[[Builder, Spec, int], Value]] = {}
 
 
 def structure(
-    name: str, *, dtypes: tuple[str, ...] = FLOATS + SIGNED, rank: tuple[int, int] = (0, 4), weight: float = 1.0
+    name: str,
+    *,
+    dtypes: tuple[str, ...] = FLOATS + SIGNED,
+    rank: tuple[int, int] = (0, 4),
+    weight: float = 1.0,
+    family: str = "control flow",
+    exact: bool = False,
 ) -> Callable[[Callable[[Builder, Spec, int], Value]], Callable[[Builder, Spec, int], Value]]:
-    """Declare a structure. The decorated function builds it, or raises UnsatisfiableSpec before it builds anything."""
+    """Declare a structure, see `Structure`.
+
+    The decorated function builds it, or raises UnsatisfiableSpec before it builds anything.
+    """
 
     def declare(build: Callable[[Builder, Spec, int], Value]) -> Callable[[Builder, Spec, int], Value]:
         ranks = range(rank[0], rank[1] + 1)
         doc = (build.__doc__ or "").strip()
-        STRUCTURES[name] = Structure(name, frozenset(dtypes), ranks, weight=weight, doc=doc)
+        STRUCTURES[name] = Structure(name, frozenset(dtypes), ranks, family, weight, doc, exact)
         _BUILD[name] = build
         return build
 

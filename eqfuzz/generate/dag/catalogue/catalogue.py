@@ -21,7 +21,10 @@ with one of few result types, which little else requires, and with any other."""
 
 @dataclasses.dataclass(frozen=True)
 class Structure:
-    """A declaration of control flow, whose result needs statements: see `eqfuzz.generate.dag.flow`."""
+    """A declaration of control flow or other statements that make one result: see `eqfuzz.generate.dag.flow`.
+
+    ``exact``: it makes exact results where these are required.
+    """
 
     name: str
     dtypes: frozenset[str]
@@ -29,9 +32,10 @@ class Structure:
     family: str = "control flow"
     weight: float = 1.0
     doc: str = ""
+    exact: bool = False
 
     def can_make(self, dtype: str, rank: int, exact: bool) -> bool:
-        return dtype in self.dtypes and rank in self.ranks and not exact
+        return dtype in self.dtypes and rank in self.ranks and (self.exact or not exact)
 
 
 class Catalogue:

@@ -47,7 +47,7 @@ def _declared(plugins: Iterable[Path] = ()) -> list[dict[str, Any]]:
             "dtypes": sorted(one.dtypes),
             "ranks": list(one.ranks),
             "spellings": [],
-            "exact": False,
+            "exact": one.exact,
             "gradient": True,
             "about": " ".join(one.doc.split()),
         }
