@@ -12,7 +12,7 @@ from eqfuzz.generate.dag.values.reduced_sizes import without_ties
 from eqfuzz.generate.dag.values.sizes import with_axis
 from eqfuzz.generate.dag.values.spec import REAL, WIDE, Dim, Range, Spec, UnsatisfiableSpec, most
 
-_view_order = partial(operator, family="order of views")
+_view_order = partial(operator, family="order of views", dense=False)
 _DTYPES = (*WIDE, "float32", "int64", "int32", "bfloat16")
 
 
