@@ -66,6 +66,8 @@ class Builder:
         self.leaves_forbidden = 0
         """Above 0, no new leaves may be created."""
         self.dims = changing_sizes(draw, template)
+        self.definitions: dict[str, tuple[str, ...]] = {}
+        """Lines that define globals of the program, by a name that they define."""
         self._catalogue = catalogue
         self._build_structure = build_structure
         self._waiting: list[Storage] = []
@@ -201,6 +203,10 @@ class Builder:
         return self.fitted(value, Spec(value.spec.size, value.spec.dtype, low, 2.0, value.range.exact, finite=True))
 
     # Statements
+
+    def define(self, name: str, lines: Sequence[str]) -> None:
+        """Define a global ``name`` by ``lines``, which stand before the program where it names that."""
+        self.definitions[name] = tuple(lines)
 
     def emit(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eqfuzz.generate.dag import view_writes
+from eqfuzz.generate.dag import autocast, remembered, transforms, view_writes
 from eqfuzz.generate.dag.build import MODERATE, Builder
 from eqfuzz.generate.dag.graph.graph import Assign, Compound, Effect, Expr, Function, Storage, Value
 from eqfuzz.generate.dag.structure import (
@@ -24,7 +24,7 @@ from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec
 
 __all__ = ["FURTHER", "STRUCTURES", "build_structure"]
 
-FURTHER = (view_writes,)
+FURTHER = (autocast, remembered, transforms, view_writes)
 """Modules that declare structures of their own."""
 
 

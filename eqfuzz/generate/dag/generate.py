@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from eqfuzz.generate.dag.catalogue.names import declared_name
 from eqfuzz.generate.dag.catalogue.operator import operators
 from eqfuzz.generate.dag.flow import STRUCTURES, build_structure
 from eqfuzz.generate.dag.graph.code import code
-from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value
+from eqfuzz.generate.dag.graph.graph import Expr, Graph, Value, expressions
 from eqfuzz.generate.dag.graph.liveness import makes, pruned, reads
 from eqfuzz.generate.dag.step_timer import StepTimer
 from eqfuzz.generate.dag.template import MIXED, ProgramTemplate
@@ -166,7 +167,8 @@ class ProgramGenerator:
         dims = {name: (int(dim), draw.choice(_OTHER_SIZES)) for name, dim in builder.dims.items()}
         written = [leaf.value.storage for leaf in builder.leaves if leaf.value.storage.owned]
         builder.block.statements = pruned(builder.block, result, written)
-        graph = Graph(builder.leaves, builder.layers, builder.block, result, self.template.preamble, dims)
+        preamble = (*self.template.preamble, *_used_definitions(builder))
+        graph = Graph(builder.leaves, builder.layers, builder.block, result, preamble, dims)
         if not graph.operators:
             raise UnsatisfiableSpec("a program without an operator")
         if self._makes_tensors and not _has_tensor(graph):
@@ -196,6 +198,16 @@ class Mixture:
         """The program of ``seed``."""
         rng = random.Random(f"eqfuzz dag {MIXED} {seed}")
         return self.generators[rng.choice(sorted(self.generators))].generate(seed)
+
+
+def _used_definitions(builder: Builder) -> list[str]:
+    """The lines of the definitions that the statements name, with empty lines before each."""
+    text = "\n".join(expr.text for expr in expressions(builder.block.statements))
+    lines: list[str] = []
+    for name, definition in builder.definitions.items():
+        if re.search(rf"\b{name}\b", text):
+            lines += ["", "", *definition] if lines or builder.template.preamble else ["", *definition]
+    return lines
 
 
 def _has_tensor(graph: Graph) -> bool:
