@@ -74,7 +74,7 @@ def signs(draw: Draw, out: Spec) -> Needs:
     return Needs(_of(out.dtype, out.size, _UNIT), values=Range(-3, 3, exact=True, bits=1))
 
 
-def _known(out: Spec, forms: Sequence[str]) -> list[str]:
+def _forms_for(out: Spec, forms: Sequence[str]) -> list[str]:
     """The forms that are implemented for the dtype of ``out``."""
     return [form for form in forms if out.dtype in WIDE or "ndtr" not in form]
 
@@ -110,7 +110,7 @@ _DOMAIN_ENDS = (
 @operator("edges: ends of domains", *_DOMAIN_ENDS, dtypes=FLOATS, grad=False)
 def domain_ends(draw: Draw, out: Spec) -> Needs:
     """At the ends of their domains and outside of them: infinite, or not a number."""
-    return Needs(_of(out.dtype, out.size, _UNIT), values=_ANY, forms=_known(out, _DOMAIN_ENDS))
+    return Needs(_of(out.dtype, out.size, _UNIT), values=_ANY, forms=_forms_for(out, _DOMAIN_ENDS))
 
 
 @operator(
@@ -176,7 +176,7 @@ _LARGE_ARGUMENTS = (
 @operator("edges: large arguments", *_LARGE_ARGUMENTS, dtypes=FLOATS, grad=False)
 def large_arguments(draw: Draw, out: Spec) -> Needs:
     """Where they overflow, underflow, or take another branch."""
-    return Needs(_of(out.dtype, out.size, _FAR), values=_ANY, forms=_known(out, _LARGE_ARGUMENTS))
+    return Needs(_of(out.dtype, out.size, _FAR), values=_ANY, forms=_forms_for(out, _LARGE_ARGUMENTS))
 
 
 @operator(
