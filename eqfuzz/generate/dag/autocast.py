@@ -8,10 +8,13 @@ from eqfuzz.generate.dag.build import Builder
 from eqfuzz.generate.dag.graph.graph import Assign, Compound, Expr, Storage, Value
 from eqfuzz.generate.dag.structure import structure
 from eqfuzz.generate.dag.values.draw import Draw
-from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec
+from eqfuzz.generate.dag.values.spec import Dim, Range, Spec, UnsatisfiableSpec, least
 
 _LARGEST = 128.0
 """The magnitude from which values are bent back before the next product."""
+
+_FEWEST_NORMALISED = 3
+"""Of fewer elements, which may all be equal, normalising makes noise."""
 
 _HEADERS = (
     'torch.autocast("cpu", dtype=torch.{low})',
@@ -41,7 +44,7 @@ _FOLLOWING = (
     ("torch.tanh({0})", Range(-1, 1)),
     ("F.relu({0})", None),
     ("{0} * 0.5", None),
-    ("{0} - {0}.amax(-1, keepdim=True)", Range(-2 * _LARGEST, 0)),
+    ("{0} - {0}.mean(-1, keepdim=True)", Range(-2 * _LARGEST, 2 * _LARGEST)),
     ("{0} / ({0}.abs().sum(-1, keepdim=True) + 1)", Range(-1, 1)),
     ("F.layer_norm({0}, {0}.shape[-1:])", Range(-5, 5)),
 )
@@ -82,6 +85,8 @@ class _Region:
         if kind == "switched off":
             return self._without(value)
         text, range_ = draw.choice(_FOLLOWING)
+        if "layer_norm" in text and least(self._spec.shape[-1]) < _FEWEST_NORMALISED:
+            text, range_ = _FOLLOWING[0]
         return self._emit(text, (value,), dtype, range_ or value.range.over(Range(-0.2, 0)).inexact())
 
     def _without(self, value: Value) -> Value:

@@ -23,7 +23,7 @@ with one of few result types, which little else requires, and with any other."""
 class Structure:
     """A declaration of control flow or other statements that make one result: see `eqfuzz.generate.dag.flow`.
 
-    ``name``, ``family``, ``weight`` and ``doc`` are those of an `Operator`, ``dtypes`` and ``ranks`` those of its result.
+    ``name``, ``family``, ``weight`` and ``doc`` are as in `Operator`; ``dtypes`` and ``ranks`` are those of its result.
     ``exact``: it makes exact results where these are required.
     """
 
