@@ -184,7 +184,7 @@ def of_integers(draw: Draw, out: Spec) -> Needs:
 
 for _name in ("all", "any"):
 
-    @_reduction(f"torch.{_name}.uint8", *call_forms(_name), dtypes=("uint8",), exact=True, name_hint="mask")
+    @_reduction(f"torch.{_name}.uint8", *call_forms(_name), dtypes=("uint8",), exact=True, name_hint="mask", weight=0.3)
     def every(draw: Draw, out: Spec) -> Needs:
         """Of eight-bit integers without a sign, whose result has their dtype."""
         return reduction_needs(out, draw_reduction(draw, out), out, lambda x, n: Range(0, 1, exact=True))
