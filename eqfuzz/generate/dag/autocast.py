@@ -106,7 +106,7 @@ class _Region:
         return self._builder.emit(Expr(text, inputs, operator="autocast"), Spec(self._spec.size, dtype), range_)
 
 
-@structure("autocast", dtypes=("float32", "bfloat16", "float16"), rank=(2, 3), family="autocast")
+@structure("autocast", dtypes=("float32", "bfloat16", "float16"), rank=(2, 3), family="autocast", weight=2.5)
 def autocast(builder: Builder, spec: Spec, depth: int) -> Value:
     """A region under autocast: products in half precision, functions of them, and a region without it inside."""
     draw = builder.draw

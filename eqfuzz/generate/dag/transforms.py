@@ -87,7 +87,7 @@ def _texts(spec: Spec) -> list[tuple[str, tuple[int, ...]]]:
     return [(text, seen) for texts, seen in tables for text in texts]
 
 
-@structure("nested transforms", dtypes=WIDE, rank=(0, 3), family=_FAMILY)
+@structure("nested transforms", dtypes=WIDE, rank=(0, 3), family=_FAMILY, weight=2.5)
 def nested_transforms(builder: Builder, spec: Spec, depth: int) -> Value:
     """Transforms of a function inside of each other: gradients of gradients, vmap of them, directional derivatives."""
     if spec.numel == 0 or spec.numel > _MOST_ELEMENTS or any(isinstance(n, Dim) for n in spec.shape[1:]):
