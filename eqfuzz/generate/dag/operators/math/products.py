@@ -304,9 +304,13 @@ def tensordot(draw: Draw, out: Spec) -> Needs:
     return _in_form(_product(draw, out, (*left, k), (k, *right), k), "torch.tensordot({0}, {1}, dims=1)")
 
 
-@_linalg("torch.kron", "torch.kron({0}, {1})", dtypes=(*FLOATS, "int64"), rank=(1, 3), exact=True)
+_COPIES = ", ".join(f"{{{i}}}.clone(memory_format=torch.contiguous_format)" for i in (0, 1))
+"""Contiguous tensors whose dimensions of size 1 have strides in order too."""
+
+
+@_linalg("torch.kron", f"torch.kron({_COPIES})", dtypes=(*FLOATS, "int64"), rank=(1, 3), exact=True)
 def kron(draw: Draw, out: Spec) -> Needs:
-    """The Kronecker product, of contiguous tensors: others can raise."""
+    """The Kronecker product, of contiguous copies: for tensors with other strides eager may raise."""
     first = [
         1 if isinstance(n, Dim) or n == 0 else draw.choice([d for d in range(1, n + 1) if n % d == 0])
         for n in out.shape
@@ -314,8 +318,7 @@ def kron(draw: Draw, out: Spec) -> Needs:
     second = [n if one == 1 else n // one for n, one in zip(out.shape, first, strict=True)]
     if draw.chance(0.5):
         first, second = second, first
-    needs = _product(draw, out, first, second, 1)
-    return Needs(*(spec.dense() for spec in needs.inputs), values=needs.values)
+    return _product(draw, out, first, second, 1)
 
 
 @_linalg(
