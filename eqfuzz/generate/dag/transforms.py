@@ -28,15 +28,19 @@ _WHOLE = (
 _ROWS = (
     "torch.vmap(torch.func.grad(lambda v: {1}(v).sum()))({0})",
     "torch.func.vmap(torch.func.grad(lambda v, w: ({1}(v) * w).sum()))({0}, {2})",
-    "torch.vmap(lambda v, t: torch.func.jvp({1}, (v,), (t,))[1])({0}.clone(), {2})",
     "torch.vmap(lambda v: torch.func.vjp({1}, v)[1](torch.ones_like(v))[0])({0})",
     "torch.vmap(lambda a, b: {1}(a) + b.mean(), in_dims=(0, None))({0}, {2})",
     "torch.vmap(lambda a, b: {1}(a) * b['w'], in_dims=(0, {'w': 0}))({0}, {'w': {2}})",
     "torch.vmap({1}, chunk_size=2)({0})",
     "torch.func.grad(lambda v: torch.vmap({1})(v).sum())({0})",
-    "torch.func.jvp(torch.vmap({1}), ({0}.clone(),), ({2},))[1]",
     "torch.vmap(torch.func.grad(lambda v: torch.func.grad(lambda u: {1}(u).sum())(v).sum()))({0})",
 )
+_ROWS_OF_NUMBERS = (
+    "torch.vmap(lambda v, t: torch.func.jvp({1}, (v,), (t,))[1])({0}.clone(), {2})",
+    "torch.func.jvp(torch.vmap({1}), ({0}.clone(),), ({2},))[1]",
+)
+"""Of rows that have dimensions: for others eager computes tangents in double precision."""
+
 _COLUMNS = (
     "torch.vmap({1}, in_dims=-1, out_dims=-1)({0})",
     "torch.vmap(torch.func.grad(lambda v: {1}(v).sum()), in_dims=-1, out_dims=-1)({0})",
@@ -74,10 +78,11 @@ _MOST_ELEMENTS = 512
 def _texts(spec: Spec) -> list[tuple[str, tuple[int, ...]]]:
     """Expressions for ``spec``, each with the size that the function ``{1}`` in it sees."""
     size, rank = spec.shape, spec.rank
-    is_small = rank > 0 and not isinstance(size[-1], Dim) and size[-1] <= _SMALL
+    is_small = not isinstance(size[-1], Dim) and size[-1] <= _SMALL
     tables: list[tuple[Sequence[str], tuple[int, ...]]] = [(_WHOLE, size)]
-    if rank >= 1:
-        tables += [(_ROWS, size[1:]), (_COLUMNS, size[:-1])]
+    tables += [(_ROWS, size[1:]), (_COLUMNS, size[:-1])]
+    if rank >= 2:
+        tables.append((_ROWS_OF_NUMBERS, size[1:]))
     if rank == 2:
         tables += [(_ROWS_OF_MATRICES, size[1:]), (_ELEMENTS, ())]
     if rank == 1 and is_small:
@@ -87,7 +92,7 @@ def _texts(spec: Spec) -> list[tuple[str, tuple[int, ...]]]:
     return [(text, seen) for texts, seen in tables for text in texts]
 
 
-@structure("nested transforms", dtypes=WIDE, rank=(0, 3), family=_FAMILY, weight=2.5)
+@structure("nested transforms", dtypes=WIDE, rank=(1, 3), family=_FAMILY, weight=2.5)
 def nested_transforms(builder: Builder, spec: Spec, depth: int) -> Value:
     """Transforms of a function inside of each other: gradients of gradients, vmap of them, directional derivatives."""
     if spec.numel == 0 or spec.numel > _MOST_ELEMENTS or any(isinstance(n, Dim) for n in spec.shape[1:]):
