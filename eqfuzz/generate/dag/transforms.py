@@ -35,7 +35,7 @@ _ROWS = (
     "torch.func.grad(lambda v: torch.vmap({1})(v).sum())({0})",
     "torch.vmap(torch.func.grad(lambda v: torch.func.grad(lambda u: {1}(u).sum())(v).sum()))({0})",
 )
-_ROWS_OF_NUMBERS = (
+_ROWS_WITH_DIMENSIONS = (
     "torch.vmap(lambda v, t: torch.func.jvp({1}, (v,), (t,))[1])({0}.clone(), {2})",
     "torch.func.jvp(torch.vmap({1}), ({0}.clone(),), ({2},))[1]",
 )
@@ -82,7 +82,7 @@ def _texts(spec: Spec) -> list[tuple[str, tuple[int, ...]]]:
     tables: list[tuple[Sequence[str], tuple[int, ...]]] = [(_WHOLE, size)]
     tables += [(_ROWS, size[1:]), (_COLUMNS, size[:-1])]
     if rank >= 2:
-        tables.append((_ROWS_OF_NUMBERS, size[1:]))
+        tables.append((_ROWS_WITH_DIMENSIONS, size[1:]))
     if rank == 2:
         tables += [(_ROWS_OF_MATRICES, size[1:]), (_ELEMENTS, ())]
     if rank == 1 and is_small:
