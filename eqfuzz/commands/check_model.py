@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from eqfuzz.commands.seeds.each_seed import answer_of
 from eqfuzz.errors import one_line
@@ -16,7 +17,7 @@ from eqfuzz.imports.model_uses import FORWARD, ModelUse
 from eqfuzz.imports.python_models import GatheredModel, PythonReference, gather
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
-from eqfuzz.oracle.compare.checks import ORACLES
+from eqfuzz.oracle.compare.checks import AFTERWARDS, ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.structure_jobs import StructureJob
@@ -60,18 +61,21 @@ def check_model(
     )
     log = _CheckLog(handler)
     others = tuple(path for use, path in files.items() if use is not FORWARD)
-    plans = [((files[FORWARD],), settings.rewriting), (others, RewriteSettings(strategy="none", variants=0))]
-    summaries: list[Summary] = []
-    for paths, rewriting in plans:
-        left = None if settings.time is None else max(1.0, settings.time - (time.monotonic() - began))
-        summaries.append(run(dataclasses.replace(settings, paths=paths, rewriting=rewriting, time=left), log.handle))
-        if _has_ended(summaries[-1]):
-            break
-    checked = [log.checked(use.title, path, variants=False) for use, path in files.items()]
-    if checked[0].outcome == DIFFERS and model.function is None and not any(map(_has_ended, summaries)):
+    clock = _Clock(settings.time)
+    summaries = [run(clock.settings(settings, paths=(files[FORWARD],)), log.handle)]
+    differs = log.checked(FORWARD.title, files[FORWARD], variants=False).outcome == DIFFERS
+    submodule, is_interrupted = "", summaries[0].interrupted
+    if differs and model.function is None and not _has_ended(summaries[0]):
         names = _submodules(files[FORWARD], settings)
-        submodule = _SubmoduleSearch(model, names, settings, log, began).run()
-        checked[0] = dataclasses.replace(checked[0], submodule=submodule)
+        search = _SubmoduleSearch(model, names, settings, log, clock)
+        submodule, is_interrupted = search.run(), search.is_interrupted
+    if not is_interrupted and not clock.is_over:
+        # Where forward differs the place of its fault is known, and that of the others most likely the same.
+        checks = tuple(name for name in settings.checks if not (differs and name in AFTERWARDS))
+        plain = RewriteSettings(strategy="none", variants=0)
+        summaries.append(run(clock.settings(settings, paths=others, rewriting=plain, checks=checks), log.handle))
+    checked = [log.checked(use.title, path, variants=False) for use, path in files.items()]
+    checked[0] = dataclasses.replace(checked[0], submodule=submodule)
     if variants:
         checked.append(log.checked(f"variants of {FORWARD.title}", files[FORWARD], variants=True))
     summary = ModelCheckSummary(
@@ -79,13 +83,29 @@ def check_model(
         uses=checked,
         findings=sum(one.outcome == DIFFERS for one in checked),
         errors=[error for summary in summaries for error in summary.errors],
-        interrupted=any(summary.interrupted for summary in summaries),
-        out_of_time=any(summary.out_of_time for summary in summaries),
+        interrupted=is_interrupted or any(summary.interrupted for summary in summaries),
+        out_of_time=clock.is_over or any(summary.out_of_time for summary in summaries),
         seconds=round(time.monotonic() - began, 3),
         out=str(settings.out),
     )
     handler(summary)
     return summary
+
+
+class _Clock:
+    """The time of the whole check; ``seconds`` is None without a limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        return self._end is not None and time.monotonic() >= self._end
+
+    def settings(self, settings: Settings, **changes: Any) -> Settings:
+        """The settings of a run that ends with the check."""
+        left = None if self._end is None else max(1.0, self._end - time.monotonic())
+        return dataclasses.replace(settings, time=left, **changes)
 
 
 def _has_ended(summary: Summary) -> bool:
@@ -105,7 +125,7 @@ class _SubmoduleSearch:
     """Descends from the model to the smallest submodule that differs by itself: at each level the first that does."""
 
     def __init__(
-        self, model: GatheredModel, names: Sequence[str], settings: Settings, log: _CheckLog, began: float
+        self, model: GatheredModel, names: Sequence[str], settings: Settings, log: _CheckLog, clock: _Clock
     ) -> None:
         self._model = model
         self._names = names
@@ -118,7 +138,8 @@ class _SubmoduleSearch:
             own_random=False,
         )
         self._log = log
-        self._began = began
+        self._clock = clock
+        self.is_interrupted = False
 
     def run(self) -> str:
         """Its name; empty where no submodule differs, or the time ran out before one did."""
@@ -136,19 +157,18 @@ class _SubmoduleSearch:
         return [name for name in inside if not any(name.startswith(f"{other}.") for other in inside)]
 
     def _first_different(self, names: Sequence[str]) -> str:
-        settings = self._settings
-        folder = settings.out / PROGRAMS
+        folder = self._settings.out / PROGRAMS
         for name in names:
-            left = None if settings.time is None else settings.time - (time.monotonic() - self._began)
-            if left is not None and left <= 0:
-                return ""
+            if self._clock.is_over:
+                break
             use = ModelUse.of_submodule(name)
             path = self._model.write(use, folder / f"{self._model.reference.name}-{use.name}.py")
-            summary = run(dataclasses.replace(settings, paths=(path,), time=left), self._log.handle)
+            summary = run(self._clock.settings(self._settings, paths=(path,)), self._log.handle)
+            if summary.interrupted:
+                self.is_interrupted = True
+                break
             if self._log.checked(use.title, path, variants=False).outcome in (DIFFERS, KNOWN):
                 return name
-            if _has_ended(summary):
-                return ""
         return ""
 
 
@@ -202,7 +222,7 @@ class _CheckLog:
                 issue=first.issue,
                 seconds=seconds,
             )
-        if not cells:
+        if not cells or name not in self._seconds:
             return UseChecked(title=title, outcome=NOT_TRIED)
         outcome, verdict = _gravest(cells)
         message = "" if outcome == AGREES else _in_words(verdict)

@@ -84,12 +84,13 @@ def public_name(function: Callable[..., Any], path: str) -> str:
         names.insert(0, f"ops.{function}")
     names.append(f"Tensor.{own}")
     for name in names:
-        if name and not name.startswith("_refs") and _at(name) is function:
+        if name and not name.startswith("_refs") and value_at(name) is function:
             return f"torch.{name}"
     return ""
 
 
-def _at(name: str) -> Any:
+def value_at(name: str) -> Any:
+    """What has the dotted name below ``torch``; None where nothing has."""
     value: Any = torch
     for part in name.split("."):
         value = getattr(value, part, None)

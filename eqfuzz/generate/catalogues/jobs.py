@@ -92,9 +92,13 @@ def write_samples(job: WriteJob, emit: Emit) -> None:
 
 
 def _some(samples: list[_NumberedSample], job: WriteJob) -> list[_NumberedSample]:
-    """So many samples as the job asks for, in their order."""
+    """So many samples as the job asks for, and as many guesses, in their order."""
     rng = random.Random(f"eqfuzz opinfo {job.operator} {job.dtype} {job.seed} choice")
-    return sorted(rng.sample(samples, min(job.most, len(samples))), key=lambda sample: sample[0])
+    chosen: list[_NumberedSample] = []
+    for is_guess in (False, True):
+        of_kind = [pair for pair in samples if pair[1].is_guess is is_guess]
+        chosen += rng.sample(of_kind, min(job.most, len(of_kind)))
+    return sorted(chosen, key=lambda pair: pair[0])
 
 
 def write_refused(job: WriteRefusedJob, emit: Emit) -> None:
@@ -113,12 +117,12 @@ def _written(
 ) -> SamplesWritten:
     count = 0
     for number, sample in samples:
-        count += 1
         clock.enter(f"{SAMPLE} {number}", job.sample_s)
         if number in job.skip:
             writer.left_out[FATAL] += 1
+            count += 1
         else:
-            writer.add(number, sample)
+            count += writer.add(number, sample)
     clock.enter(STAGE, job.sample_s)
     return SamplesWritten(
         operator=job.operator,
@@ -153,25 +157,28 @@ class _SampleWriter:
         random.seed(0)
         yield from self._entry.samples(self._dtype)
 
-    def add(self, number: int, sample: Sample) -> None:
-        """Write one sample, or count the reason why it is left out."""
+    def add(self, number: int, sample: Sample) -> bool:
+        """Write one sample, or count the reason why it is left out; False for a guess that eager refuses."""
         try:
             own = run_once(sample.ready, {"args": sample.tensors})
         except Exception as error:  # what a sample raises in eager is the reason why it is left out
+            if sample.is_guess:
+                return False
             self.left_out[f"in eager it {reason_of(error)}"] += 1
-            return
+            return True
         try:
             call = sample.written()
             operands = {letter: SampleTensor(tensor, self._dtype) for letter, tensor in call.tensors.items()}
         except Unwritable as error:
             self.left_out[str(error)] += 1
-            return
+            return True
         identity = _identity(call, operands)
         if identity in self._calls:
             self.repeats += 1
-            return
+            return True
         self._calls.add(identity)
         self._write(number, call, operands, own)
+        return True
 
     def _write(self, number: int, call: WrittenCall, operands: Mapping[str, SampleTensor], own: EagerRun) -> None:
         """The first form that does in eager what the sample does."""

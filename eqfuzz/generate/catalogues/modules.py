@@ -28,6 +28,10 @@ class ModuleSample:
     kwargs: Mapping[str, Any]
 
     @property
+    def is_guess(self) -> bool:
+        return False
+
+    @property
     def tensors(self) -> list[torch.Tensor]:
         return tensors_in((self.args, dict(self.kwargs)))
 

@@ -49,6 +49,10 @@ class NumpyCall:
     operands: dict[str, torch.Tensor]
 
     @property
+    def is_guess(self) -> bool:
+        return True
+
+    @property
     def tensors(self) -> list[torch.Tensor]:
         return list(self.operands.values())
 

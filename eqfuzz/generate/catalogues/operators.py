@@ -10,9 +10,13 @@ from typing import Any
 import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
+from eqfuzz.generate.catalogues.other_keywords import other_keywords
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in
+
+_VARIED = 4
+"""Samples of an operator and dtype whose optional arguments are varied."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +27,7 @@ class OperatorSample:
     path: str
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    is_guess: bool = False
 
     @property
     def tensors(self) -> list[torch.Tensor]:
@@ -49,8 +54,12 @@ class OperatorEntry:
         return self.info.supports(dtype)
 
     def samples(self, dtype: torch.dtype) -> Iterator[Sample]:
-        """With gradients where eager has them."""
-        return self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype)))
+        """With gradients where eager has them; then some of them with other optional arguments."""
+        calls = list(self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype))))
+        yield from calls
+        for call in calls[:: max(1, len(calls) // _VARIED)]:
+            for kwargs in other_keywords(call.function, call.path, call.args, call.kwargs):
+                yield dataclasses.replace(call, kwargs=kwargs, is_guess=True)
 
     def without_gradients(self, dtype: torch.dtype) -> Iterator[OperatorSample]:
         """The same samples, of which no operand requires a gradient."""

@@ -29,6 +29,10 @@ class OptimizerSample:
     gradient: torch.Tensor
 
     @property
+    def is_guess(self) -> bool:
+        return True
+
+    @property
     def tensors(self) -> list[torch.Tensor]:
         return [self.gradient]
 

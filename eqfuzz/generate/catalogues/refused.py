@@ -67,26 +67,27 @@ class RefusedWriter:
         )
         yield from itertools.islice(broken, _MOST_CALLS)
 
-    def add(self, number: int, sample: Sample) -> None:
-        """Write the call, if eager refuses it for a new reason, or count why it is left out."""
+    def add(self, number: int, sample: Sample) -> bool:
+        """Write the call, if eager refuses it for a new reason, or count why it is left out; True, each is counted."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 sample.ready()()
         except (TypeError, NotImplementedError):
             self.left_out[NO_CONTRACT] += 1
-            return
+            return True
         except Exception as error:  # whatever eager raises is the contract
             reason = _reason(error)
         else:
             self.left_out[ACCEPTED] += 1
-            return
+            return True
         if _NO_KERNEL.search(reason):
             self.left_out[NO_CONTRACT] += 1
         elif reason in self._reasons:
             self.repeats += 1
         else:
             self._write(number, sample, reason)
+        return True
 
     def _write(self, number: int, sample: Sample, reason: str) -> None:
         try:

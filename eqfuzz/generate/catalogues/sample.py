@@ -14,6 +14,11 @@ class Sample(Protocol):
     """One call of an entry."""
 
     @property
+    def is_guess(self) -> bool:
+        """Whether eager may refuse it: PyTorch's tests do not have it. Refused guesses are not counted."""
+        ...
+
+    @property
     def tensors(self) -> list[torch.Tensor]:
         """Those among its arguments."""
         ...

@@ -22,7 +22,7 @@ _FEW = 4
 _MANY = 8
 """Of so many integers on both sides of zero one is zero, unless the operator does not allow it."""
 
-_VALUES = {"as it is": 10.0, "integers": 2.0, "special": 0.5}
+_VALUES = {"as it is": 8.0, "integers": 3.0, "special": 2.0}
 _LARGEST_INTEGER = 4
 _SMALL = 0.1
 

@@ -1,0 +1,53 @@
+"""Optional arguments that OpInfo leaves at their defaults are varied."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from eqfuzz.generate.catalogues import jobs
+from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
+from eqfuzz.generate.catalogues.other_keywords import optional_arguments, other_keywords
+from eqfuzz.run.messages.job import ChildEvent
+
+
+def kinds(function, path="", positional=1) -> dict[str, str]:
+    return {one.name: one.kind for one in optional_arguments(function, path, positional)}
+
+
+def test_arguments_of_python_functions_have_kinds():
+    found = kinds(F.embedding, positional=2)
+    assert found["padding_idx"] == "int"
+    assert found["max_norm"] == "float"
+    assert found["scale_grad_by_freq"] == "bool"
+    assert kinds(F.cross_entropy, positional=2)["weight"] == "tensor"
+    assert "_stacklevel" not in kinds(F.softmax)
+    assert not {"size_average", "reduce"} & kinds(F.cross_entropy).keys()
+
+
+def test_arguments_of_builtin_functions_are_those_of_the_schemas():
+    found = kinds(torch.cumsum, positional=2)
+    assert found == {"dtype": "dtype"}
+    assert kinds(torch.argmax)["keepdim"] == "bool"
+
+
+def test_wrapper_passes_on_the_keywords_of_its_operator():
+    def wrapper(weight, index, **kwargs):
+        return F.embedding(index, weight, **kwargs)
+
+    assert kinds(wrapper, "nn.functional.embedding", 2)["padding_idx"] == "int"
+
+
+def test_values_that_a_call_has_are_left_out():
+    calls = list(other_keywords(F.nll_loss, "", (torch.randn(3, 4), torch.tensor([0, 1, 2])), {"reduction": "sum"}))
+    assert {call["reduction"] for call in calls} == {"none", "sum"}
+    assert {tuple(call["weight"].shape) for call in calls if "weight" in call} == {(3, 4), (4,)}
+
+
+def test_guesses_that_eager_refuses_are_not_counted():
+    events: list[ChildEvent] = []
+    jobs.write_samples(WriteJob(catalogue="opinfo", operator="nn_functional_embedding", dtype="float32"), events.append)
+    (written,) = (event for event in events if isinstance(event, SamplesWritten))
+    assert any("padding_idx=0" in result.expression for result in written.results)
+    assert written.samples == len(written.results) + written.repeats + sum(written.left_out.values())
+    assert not any("in eager" in reason for reason in written.left_out)
