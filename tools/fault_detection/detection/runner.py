@@ -274,7 +274,9 @@ class DetectionRunner:
             case SeedDone() if phase.name == "programs":
                 self.observations.costs[str(entry.path)] = event.cpu_seconds - event.timings.get("g++", 0.0)
             case FindingReported() if not self.result.is_detected:
-                is_of_torch = not self._clean.quiet.get(key) and self._torch_defects.includes(Path(event.folder))
+                # The results of a catalogue's program were judged apart, so the clean run has not seen all of it.
+                is_seen = self._clean.quiet.get(key) and entry.program is None
+                is_of_torch = not is_seen and self._torch_defects.includes(Path(event.folder))
                 with self._lock:
                     self.observations.quiet[key] = False
                     self._record_finding(event, phase, entry, is_of_torch=is_of_torch)
