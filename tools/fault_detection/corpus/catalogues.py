@@ -18,7 +18,7 @@ SAMPLES = {
     "optimizers": {"float32": 1},
     "numpy": {"float64": 6},
 }
-"""Samples of each entry by dtype, and as many with other keywords; 0: all. Code differs by keyword more than by dtype."""
+"""Samples of each entry by dtype, and as many with other keywords; 0: all. Keywords matter more than dtypes."""
 
 USUAL = ("opinfo", "modules", "numpy")
 """Catalogues that a session uses by default: steps of optimizers and refused calls reach least for their cost."""
