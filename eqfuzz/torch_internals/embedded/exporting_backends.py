@@ -53,10 +53,11 @@ def exported(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> torch.export
 
 
 def _zeros_like(value: torch.Tensor) -> torch.Tensor:
-    """Zeros with the strides of a tensor, whose elements may share memory."""
+    """Zeros with the strides and the offset of a tensor, whose elements may share memory; graphs refer to both."""
+    offset = int(value.storage_offset())
     ends = [(size - 1) * stride for size, stride in zip(value.size(), value.stride(), strict=True)]
-    flat = torch.zeros(sum(ends) + 1 if value.numel() else 0, dtype=value.dtype, device=value.device)
-    return flat.as_strided(value.size(), value.stride())
+    flat = torch.zeros(offset + sum(ends) + 1 if value.numel() else 0, dtype=value.dtype, device=value.device)
+    return flat.as_strided(value.size(), value.stride(), offset if value.numel() else 0)
 
 
 def _decomposed(program: torch.export.ExportedProgram) -> Callable[..., Any]:

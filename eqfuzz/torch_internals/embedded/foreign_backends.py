@@ -126,6 +126,8 @@ def _refuse_dtypes(values: Sequence[Any], name: str) -> None:
             continue
         if value.dtype in _WITHOUT_NAME_IN_NUMPY or (value.dtype.itemsize == 1 and value.is_floating_point()):
             raise UnsupportedGraph(f"the backend does not support {value.dtype}, which numpy does not have")
+        if value.is_complex():
+            raise UnsupportedGraph(f"the backend does not support {value.dtype}, on which ONNX has no operators")
         if value.dtype in _ROUNDED.get(name, ()):
             raise UnsupportedGraph(f"{name} computes {value.dtype} in another dtype")
 

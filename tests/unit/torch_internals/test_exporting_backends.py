@@ -6,6 +6,7 @@ import torch
 from eqfuzz.oracle.observe.exceptions import describe
 from eqfuzz.run.configs.named import BUILT_IN
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.embedded import exporting_backends
 
 
 def program(x, y):
@@ -51,3 +52,13 @@ def test_a_graph_that_takes_sizes_is_unsupported():
     with pytest.raises(Exception, match="takes sizes") as caught:
         dynamic.compile(lambda x: x * x.shape[0])(torch.ones(3))
     assert describe(caught.value).origin == "unsupported"
+
+
+def test_examples_have_the_offset_of_an_argument():
+    """AOTInductor takes examples for the arguments, of whose storage the graph may take a view."""
+    value = torch.arange(39.0)[3:].as_strided((6, 6), (1, 6), 3)
+    example = exporting_backends._zeros_like(value)
+    assert example.storage_offset() == 3
+    assert example.stride() == (1, 6)
+    assert example.untyped_storage().nbytes() >= 39 * 4
+    assert exporting_backends._zeros_like(torch.ones(4, 0)[2:]).shape == (2, 0)

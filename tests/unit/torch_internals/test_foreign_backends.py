@@ -61,6 +61,8 @@ def test_dtype_that_a_compiler_computes_in_another_is_unsupported():
     with pytest.raises(UnsupportedGraph, match="openvino computes torch"):
         _refuse_dtypes([torch.zeros(2, dtype=torch.float64)], "openvino")
     _refuse_dtypes([torch.zeros(2, dtype=torch.float64)], "onnxruntime")
+    with pytest.raises(UnsupportedGraph, match="complex64"):
+        _refuse_dtypes([torch.zeros(2, dtype=torch.complex64)], "onnxruntime")
 
 
 def test_an_argument_that_is_written_to_is_written_to():
