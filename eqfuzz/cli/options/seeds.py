@@ -26,7 +26,8 @@ InputSets = Annotated[
     typer.Option(
         "--inputs",
         metavar="EXPR",
-        help="An input set of a class or a .pt file, such as 'rng.normal(2, 3, 32, 32)'; repeatable.",
+        help="An input set of a class or a .pt file, such as 'rng.normal(2, 3, 32, 32)', or package.module:function, "
+        "which returns one; repeatable.",
     ),
 ]
 SeedFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the seeds.")]

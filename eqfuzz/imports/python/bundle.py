@@ -22,6 +22,9 @@ _USUAL = {
 """What expressions of the user may use although the module does not import it."""
 
 
+_CALLED = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
+
+
 @dataclasses.dataclass(frozen=True)
 class _Global:
     """A definition of the project's: a name of a module."""
@@ -44,7 +47,7 @@ class Bundle:
 
 
 class Bundler:
-    """Gathers what expressions in the names of a module need.
+    """Gathers what expressions in the names of a module need; ``other.module:function`` is a call of that function.
 
     Names of different modules that are the same get a number. ``reserved`` names are never used; in expressions they
     stay what they are. Raises NotBundled.
@@ -80,6 +83,9 @@ class Bundler:
 
     def _edited(self, text: str) -> str:
         """An expression in the names of the file, after all that it needs has been gathered."""
+        called = _CALLED.fullmatch(text)
+        module = self._require(called["module"]) if called else self._module
+        text = f"{called['name']}()" if called else text
         try:
             statements = parse(text).body
         except (SyntaxError, ValueError) as error:
@@ -89,7 +95,7 @@ class Bundler:
         edits: dict[Node, str] = {}
         for reference in references(statements[0].value):
             if reference.name not in self._reserved:
-                edits.update(self._edit(self._module, reference, usual=True))
+                edits.update(self._edit(module, reference, usual=True))
         return text_of(text.encode().splitlines(keepends=True), statements[0], edits)
 
     def _require(self, name: str) -> ModuleFile:

@@ -283,3 +283,18 @@ def test_submodule_is_called_as_in_the_model(tmp_path, monkeypatch):
     assert scale == 3
     assert not value.requires_grad or value.is_leaf
     torch.testing.assert_close(loaded.instance()(*call.args), value * 3 + 2.0)
+
+
+def test_inputs_may_be_a_function_of_another_module(tmp_path, monkeypatch):
+    (tmp_path / "net.py").write_text(dedent(NESTED))
+    batches = "import torch\n\nSIZE = 4\n\n\ndef first():\n    return torch.ones(2, SIZE)\n"
+    (tmp_path / "batches.py").write_text(batches)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = gather(PythonReference("net", "Net"), "", ["batches:first"])
+    loaded = Loaded(read_program(model.write(ModelUse("forward", "forward"), tmp_path / "seeds" / "one.py")))
+    (call,) = loaded.calls(0)
+    assert call.args[0].shape == (2, 4)
+    with pytest.raises(NotGathered, match=r"batches\.py: it has no 'second'"):
+        gather(PythonReference("net", "Net"), "", ["batches:second"])
+    with pytest.raises(NotGathered, match="there is no module 'nowhere'"):
+        gather(PythonReference("net", "Net"), "", ["nowhere:first"])
