@@ -74,8 +74,8 @@ def optional_arguments(function: Callable[..., Any], path: str, positional: int)
     if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
         operator = value_at(path)
         return optional_arguments(operator, "", 0) if callable(operator) and operator is not function else []
-    found = [_of_parameter(parameter) for parameter in parameters[positional:]]
-    return [argument for argument in found if argument is not None]
+    arguments = map(_of_parameter, parameters[positional:])
+    return [argument for argument in arguments if argument is not None]
 
 
 def _of_parameter(parameter: inspect.Parameter) -> OptionalArgument | None:
@@ -102,11 +102,11 @@ def _of_schemas(name: str, positional: int) -> list[OptionalArgument]:
     for _, schema, _ in overloads:
         for argument in schema.arguments[positional:]:
             kind = _SCHEMA_TYPES.get(str(argument.type).removeprefix("Optional[").removesuffix("]"), "")
-            known = kind and (kind != "word" or argument.name in _WORDS)
-            if known and argument.has_default_value() and argument.name not in _LEFT_OUT:
+            if kind == "word" and argument.name not in _WORDS:
+                continue
+            if kind and argument.has_default_value() and argument.name not in _LEFT_OUT:
                 kind = "dtype" if argument.name == "dtype" else kind
-                found = OptionalArgument(argument.name, kind, argument.default_value)
-                by_name.setdefault(argument.name, found)
+                by_name.setdefault(argument.name, OptionalArgument(argument.name, kind, argument.default_value))
     return list(by_name.values())
 
 

@@ -16,18 +16,17 @@ def kinds(function, path="", positional=1) -> dict[str, str]:
 
 
 def test_arguments_of_python_functions_have_kinds():
-    found = kinds(F.embedding, positional=2)
-    assert found["padding_idx"] == "int"
-    assert found["max_norm"] == "float"
-    assert found["scale_grad_by_freq"] == "bool"
+    of_embedding = kinds(F.embedding, positional=2)
+    assert of_embedding["padding_idx"] == "int"
+    assert of_embedding["max_norm"] == "float"
+    assert of_embedding["scale_grad_by_freq"] == "bool"
     assert kinds(F.cross_entropy, positional=2)["weight"] == "tensor"
     assert "_stacklevel" not in kinds(F.softmax)
     assert not {"size_average", "reduce"} & kinds(F.cross_entropy).keys()
 
 
 def test_arguments_of_builtin_functions_are_those_of_the_schemas():
-    found = kinds(torch.cumsum, positional=2)
-    assert found == {"dtype": "dtype"}
+    assert kinds(torch.cumsum, positional=2) == {"dtype": "dtype"}
     assert kinds(torch.argmax)["keepdim"] == "bool"
 
 
