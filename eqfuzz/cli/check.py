@@ -30,15 +30,17 @@ from eqfuzz.cli.options.values import (
     job_count,
     known_issues_of,
     seconds_of,
-    seed_configs_of,
     time_limit,
 )
 
 if TYPE_CHECKING:
     from eqfuzz.imports.python_models import PythonReference
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.run.configs.named import Config
 
 OUT = Path("eqfuzz-out")
+_DYNAMIC = "inductor-dynamic"
+"""What programs for dynamic sizes call their configuration."""
 _LEFT_OUT = ("integers", "audit", "draws")
 """Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
 
@@ -89,6 +91,7 @@ def check(
     from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
     from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
 
+    chosen_configs = configs_of([config] if config else None)
     settings = Settings(
         out=out,
         seed=seed,
@@ -97,8 +100,8 @@ def check(
         rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
         compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
         checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
-        configs=configs_of([config] if config else None),
-        seed_configs=seed_configs_of([config] if config else None),
+        configs=chosen_configs,
+        seed_configs={_DYNAMIC: _dynamic(chosen_configs[0])},
         known_issues=known_issues_of(known_issues, no_known_issues),
     )
     chosen = tuple(inputs)
@@ -111,19 +114,25 @@ def check(
     )
 
 
+def _dynamic(config: Config) -> Config:
+    """The configuration with dynamic sizes."""
+    return config.model_copy(update={"name": f"{config.name}-dynamic", "dynamic": True})
+
+
 def _check(
     reference: PythonReference, construct: str, inputs: tuple[str, ...], settings: Settings, as_json: bool, quiet: bool
 ) -> int:
     with loading_notice():
-        from eqfuzz.commands.check_model import INVALID, check_model
+        from eqfuzz.commands.check_model import INVALID, NOT_TRIED, check_model
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.model_check import ModelCheckReport
 
     with JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet) as report:
         summary = check_model(reference, construct, inputs, settings, report.handle)
-    invalid = [use for use in summary.uses if use.outcome == INVALID]
-    if invalid and summary.uses[0].outcome == INVALID and not summary.interrupted:
-        complain(f"{reference} cannot be used: {invalid[0].message}")
+    invalid = [use.message for use in summary.uses if use.outcome == INVALID]
+    is_unusable = invalid and all(use.outcome in (INVALID, NOT_TRIED) for use in summary.uses)
+    if is_unusable and not summary.errors and not summary.interrupted:
+        complain(f"{reference} cannot be used: {invalid[0]}")
         return USAGE
     return code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from eqfuzz.commands.seeds.each_seed import answer_of
-from eqfuzz.errors import one_line
+from eqfuzz.errors import UsageError, one_line
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
-from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, Summary
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedStarted, Summary
 from eqfuzz.imports.model_uses import FORWARD, ModelUse
 from eqfuzz.imports.python_models import GatheredModel, PythonReference, gather
-from eqfuzz.mutate.run import run
+from eqfuzz.mutate.run import check_folders, run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import AFTERWARDS, ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -27,9 +28,14 @@ from eqfuzz.triage.findings.versions import versions
 PROGRAMS = "programs"
 
 AGREES, DIFFERS, KNOWN, NOT_COMPARABLE = "agrees", "differs", "known issue", "not comparable"
-UNSUPPORTED, INVALID, NOT_TRIED = "unsupported", "invalid", "not tried"
+UNSUPPORTED, NOTHING_COMPILED, INVALID, NOT_TRIED = "unsupported", "nothing compiled", "invalid", "not tried"
+
+_ORDER = (DIFFERS, KNOWN, NOT_COMPARABLE, UNSUPPORTED, NOTHING_COMPILED, AGREES)
+"""Outcomes of cells, the one that decides for the use first."""
 
 _LONGEST_MESSAGE = 300
+
+_SUBMODULE_SECONDS = 300.0
 
 _MODEL = "model."
 """What the names of submodules begin with in a program."""
@@ -45,8 +51,12 @@ def check_model(
     """
     began = time.monotonic()
     model = gather(reference, construct, inputs)
+    check_folders(settings)
     folder = settings.out / PROGRAMS
-    files = {use: model.write(use, folder / f"{reference.name}-{use.name}.py") for use in model.uses}
+    try:
+        files = {use: model.write(use, folder / f"{reference.name}-{use.name}.py") for use in model.uses}
+    except OSError as error:
+        raise UsageError(f"--out: {folder}: {error.strerror}") from None
     variants = settings.rewriting.variants
     handler(
         ModelCheckStarted(
@@ -62,18 +72,24 @@ def check_model(
     log = _CheckLog(handler)
     others = tuple(path for use, path in files.items() if use is not FORWARD)
     clock = _Clock(settings.time)
-    summaries = [run(clock.settings(settings, paths=(files[FORWARD],)), log.handle)]
-    differs = log.checked(FORWARD.title, files[FORWARD], variants=False).outcome == DIFFERS
-    submodule, is_interrupted = "", summaries[0].interrupted
-    if differs and model.function is None and not _has_ended(summaries[0]):
-        names = _submodules(files[FORWARD], settings)
-        search = _SubmoduleSearch(model, names, settings, log, clock)
-        submodule, is_interrupted = search.run(), search.is_interrupted
-    if not is_interrupted and not clock.is_over:
-        # Where forward differs the place of its fault is known, and that of the others most likely the same.
-        checks = tuple(name for name in settings.checks if not (differs and name in AFTERWARDS))
-        plain = RewriteSettings(strategy="none", variants=0)
-        summaries.append(run(clock.settings(settings, paths=others, rewriting=plain, checks=checks), log.handle))
+    summaries: list[Summary] = []
+    submodule, is_interrupted = "", False
+    try:
+        summaries.append(run(clock.settings(settings, paths=(files[FORWARD],)), log.handle))
+        forward = log.checked(FORWARD.title, files[FORWARD], variants=False)
+        differs = forward.outcome == DIFFERS
+        if differs and model.function is None and not _has_ended(summaries[0]):
+            names = _submodules(files[FORWARD], settings)
+            search = _SubmoduleSearch(model, names, forward.kind, settings, log, clock)
+            submodule = search.run()
+            summaries += search.summaries
+        if not any(summary.interrupted for summary in summaries) and not clock.is_over:
+            # Where forward differs the place of its fault is known, and that of the others most likely the same.
+            checks = tuple(name for name in settings.checks if not (differs and name in AFTERWARDS))
+            plain = RewriteSettings(strategy="none", variants=0)
+            summaries.append(run(clock.settings(settings, paths=others, rewriting=plain, checks=checks), log.handle))
+    except KeyboardInterrupt:
+        is_interrupted = True  # between two runs
     checked = [log.checked(use.title, path, variants=False) for use, path in files.items()]
     checked[0] = dataclasses.replace(checked[0], submodule=submodule)
     if variants:
@@ -102,10 +118,11 @@ class _Clock:
     def is_over(self) -> bool:
         return self._end is not None and time.monotonic() >= self._end
 
-    def settings(self, settings: Settings, **changes: Any) -> Settings:
-        """The settings of a run that ends with the check."""
-        left = None if self._end is None else max(1.0, self._end - time.monotonic())
-        return dataclasses.replace(settings, time=left, **changes)
+    def settings(self, settings: Settings, *, longest: float = math.inf, **changes: Any) -> Settings:
+        """The settings of a run that ends with the check, and after ``longest`` seconds."""
+        left = math.inf if self._end is None else max(1.0, self._end - time.monotonic())
+        seconds = min(left, longest)
+        return dataclasses.replace(settings, time=None if seconds == math.inf else seconds, **changes)
 
 
 def _has_ended(summary: Summary) -> bool:
@@ -122,13 +139,24 @@ def _submodules(path: Path, settings: Settings) -> tuple[str, ...]:
 
 
 class _SubmoduleSearch:
-    """Descends from the model to the smallest submodule that differs by itself: at each level the first that does."""
+    """Descends from the model to the smallest submodule that differs by itself: at each level the first that does.
+
+    ``kind`` is the kind of the difference.
+    """
 
     def __init__(
-        self, model: GatheredModel, names: Sequence[str], settings: Settings, log: _CheckLog, clock: _Clock
+        self,
+        model: GatheredModel,
+        names: Sequence[str],
+        kind: str,
+        settings: Settings,
+        log: _CheckLog,
+        clock: _Clock,
     ) -> None:
+        self.summaries: list[Summary] = []
         self._model = model
         self._names = names
+        self._kind = kind
         self._settings = dataclasses.replace(
             settings,
             rewriting=RewriteSettings(strategy="none", variants=0),
@@ -139,7 +167,6 @@ class _SubmoduleSearch:
         )
         self._log = log
         self._clock = clock
-        self.is_interrupted = False
 
     def run(self) -> str:
         """Its name; empty where no submodule differs, or the time ran out before one did."""
@@ -163,11 +190,13 @@ class _SubmoduleSearch:
                 break
             use = ModelUse.of_submodule(name)
             path = self._model.write(use, folder / f"{self._model.reference.name}-{use.name}.py")
-            summary = run(self._clock.settings(self._settings, paths=(path,)), self._log.handle)
+            limited = self._clock.settings(self._settings, paths=(path,), longest=_SUBMODULE_SECONDS)
+            summary = run(limited, self._log.handle)
+            self.summaries.append(summary)
             if summary.interrupted:
-                self.is_interrupted = True
                 break
-            if self._log.checked(use.title, path, variants=False).outcome in (DIFFERS, KNOWN):
+            checked = self._log.checked(use.title, path, variants=False)
+            if checked.outcome == DIFFERS and checked.kind == self._kind:
                 return name
         return ""
 
@@ -179,17 +208,27 @@ class _CheckLog:
         self._handler = handler
         self._programs = 0
         """Programs of the runs that have ended: the numbers of the next run's come after them."""
-        self._cells: dict[str, list[CellJudged]] = {}
-        self._findings: dict[str, list[FindingReported]] = {}
+        self._names: dict[int, str] = {}
+        """The program of each number of the run."""
+        self._cells: dict[str, list[_CheckedCell]] = {}
+        self._unconfirmed: dict[str, list[_CheckedCell]] = {}
+        """The cells that the next finding of a program is about."""
         self._invalid: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
 
     def handle(self, event: Event) -> None:
         match event:
+            case SeedStarted():
+                self._names[event.index] = event.seed
             case CellJudged() if event.config:
-                self._cells.setdefault(event.seed, []).append(event)
+                cell = _CheckedCell(event)
+                self._cells.setdefault(event.seed, []).append(cell)
+                if event.verdict.is_finding:
+                    self._unconfirmed.setdefault(event.seed, []).append(cell)
             case FindingReported():
-                self._findings.setdefault(event.finding.original.name, []).append(event)
+                # A finding of an earlier run has the name that its program had there.
+                for cell in self._unconfirmed.pop(self._names[event.index], []):
+                    cell.finding = event
             case SeedInvalid():
                 self._invalid[event.seed] = event.reason
             case SeedDone():
@@ -205,38 +244,43 @@ class _CheckLog:
     def checked(self, title: str, path: Path, *, variants: bool) -> UseChecked:
         """What came of the original, or of its ``variants``."""
         name = str(path)
-        cells = [cell for cell in self._cells.get(name, []) if bool(cell.variant) is variants]
-        findings = [one for one in self._findings.get(name, []) if bool(one.finding.derivation) is variants]
-        new = [one for one in findings if not one.issue]
+        cells = [cell for cell in self._cells.get(name, []) if bool(cell.event.variant) is variants]
         seconds = 0.0 if variants else round(self._seconds.get(name, 0.0), 3)
         if name in self._invalid and not variants:
             return UseChecked(title=title, outcome=INVALID, message=self._invalid[name], seconds=seconds)
-        if findings:
-            first = (new or findings)[0]
-            return UseChecked(
-                title=title,
-                outcome=DIFFERS if new else KNOWN,
-                cells=len(cells),
-                message=_in_words(first.finding.verdict),
-                finding=first.finding.id,
-                issue=first.issue,
-                seconds=seconds,
-            )
-        if not cells or name not in self._seconds:
+        if not cells or (name not in self._seconds and not any(cell.finding for cell in cells)):
             return UseChecked(title=title, outcome=NOT_TRIED)
-        outcome, verdict = _gravest(cells)
-        message = "" if outcome == AGREES else _in_words(verdict)
-        return UseChecked(title=title, outcome=outcome, cells=len(cells), message=message, seconds=seconds)
+        gravest = min(cells, key=lambda cell: _ORDER.index(cell.outcome))
+        finding = gravest.finding
+        return UseChecked(
+            title=title,
+            outcome=gravest.outcome,
+            cells=len(cells),
+            graphs=sum((cell.event.compiled or {}).get("graphs", 0) for cell in cells),
+            message="" if gravest.outcome in (AGREES, NOTHING_COMPILED) else _in_words(gravest.event.verdict),
+            kind=str(gravest.event.verdict.kind),
+            finding=finding.finding.id if finding is not None else "",
+            issue=finding.issue if finding is not None else "",
+            seconds=seconds,
+        )
 
 
-_OUTCOMES: Mapping[VerdictKind, str] = {VerdictKind.AGREE: AGREES, VerdictKind.UNSUPPORTED: UNSUPPORTED}
+@dataclasses.dataclass
+class _CheckedCell:
+    """A cell, and the finding that was confirmed for it."""
 
+    event: CellJudged
+    finding: FindingReported | None = None
 
-def _gravest(cells: Sequence[CellJudged]) -> tuple[str, Verdict]:
-    """Outcome and verdict of the cell that says least for the use."""
-    order = (NOT_COMPARABLE, UNSUPPORTED, AGREES)
-    outcomes = [(_OUTCOMES.get(cell.verdict.kind, NOT_COMPARABLE), cell.verdict) for cell in cells]
-    return min(outcomes, key=lambda pair: order.index(pair[0]))
+    @property
+    def outcome(self) -> str:
+        if self.finding is not None:
+            return KNOWN if self.finding.issue else DIFFERS
+        kind = self.event.verdict.kind
+        if kind is VerdictKind.AGREE:
+            compiled = self.event.compiled
+            return NOTHING_COMPILED if compiled is not None and not compiled.get("graphs") else AGREES
+        return UNSUPPORTED if kind is VerdictKind.UNSUPPORTED else NOT_COMPARABLE
 
 
 def _in_words(verdict: Verdict) -> str:

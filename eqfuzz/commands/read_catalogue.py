@@ -46,6 +46,9 @@ from eqfuzz.triage.findings.versions import versions
 JOURNAL = "samples.jsonl"
 PROGRAMS = "programs"
 
+_FORMAT = 2
+"""Of the journal: it changes where other samples are written."""
+
 _MOST_CRASHES = 20
 """Samples of one operator and dtype that may end the process before the others are given up."""
 
@@ -240,7 +243,8 @@ class CatalogueReading:
         torch = this_release().to_versions()
         request = self._request
         some = [request.most] if request.most else []
-        return json.dumps([request.catalogue, operator, dtype, request.seed, __version__, torch, *some], sort_keys=True)
+        key = [_FORMAT, request.catalogue, operator, dtype, request.seed, __version__, torch, *some]
+        return json.dumps(key, sort_keys=True)
 
 
 def _from_json(entry: dict[str, Any]) -> SamplesWritten:

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import torch
+
 from eqfuzz.atomic_file import write_atomically
 from eqfuzz.commands.journal import Journal
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
@@ -38,6 +40,9 @@ from eqfuzz.triage.findings.known_issues import read_known_issues
 JOURNAL = "sweep.jsonl"
 MATRIX = "matrix.json"
 PAGE = "matrix.md"
+
+_FORMAT = 2
+"""Of the journal's entries."""
 
 _LONGEST_MESSAGE = 300
 _OUTCOMES = {VerdictKind.AGREE: SampleOutcome.AGREE, VerdictKind.UNSUPPORTED: SampleOutcome.UNSUPPORTED}
@@ -65,7 +70,7 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
     summary = SweepSummary(
         samples=read.samples,
         repeats=read.repeats,
-        results=read.results,
+        results=read.results * len(sweep.devices),
         judged=sum(matrix.totals().values()),
         left_out=read.left_out,
         without_gradient=read.without_gradient,
@@ -90,14 +95,15 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
 
 def _heading(summary: SweepSummary, settings: Settings, last_runs: Mapping[str, str]) -> str:
     release = this_release().in_full()
-    cuda = f"run on {last_runs['cuda']}" if "cuda" in last_runs else ""
+    cpu, cuda = (f"run on {last_runs[name]}" if name in last_runs else "not begun" for name in ("cpu", "cuda"))
     if not settings.compiling.uses_cuda:
-        cuda = f"not run: no device{f' (last {cuda})' if cuda else ''}"
+        why = "left out" if torch.cuda.is_available() else "not run: no device"
+        cuda = f"{why} (last {cuda})" if "cuda" in last_runs else why
     return (
         f"{summary.judged:,} of {summary.results:,} samples judged, configuration {settings.configs[0].name}, torch "
         f"{release}, random seed {settings.seed}. {summary.repeats:,} further samples differ from one of these in "
-        f"values only, {sum(sum(by.values()) for by in summary.left_out.values()):,} are left out. CPU: run on "
-        f"{last_runs.get('cpu', 'no day')}. CUDA: {cuda}."
+        f"values only, {sum(sum(by.values()) for by in summary.left_out.values()):,} are left out. CPU: "
+        f"{cpu}. CUDA: {cuda}."
     )
 
 
@@ -162,6 +168,11 @@ class _Sweep:
             judged += [different.get(n) or _agreeing(named, device) for n, named in enumerate(program.results)]
         return judged
 
+    @property
+    def devices(self) -> set[str]:
+        """Those that are swept, and those that the journal has."""
+        return {*self._settings.compiling.devices, *self.last_runs()}
+
     def last_runs(self) -> dict[str, str]:
         """The last day on which something was judged, by device."""
         days: dict[str, str] = {}
@@ -218,7 +229,7 @@ class _Sweep:
     def _key(self, program: CatalogueProgram, device: DeviceName) -> str:
         settings = self._settings
         config = settings.configs[0].model_dump(mode="json", exclude_defaults=True)
-        under = {"seed": settings.seed, "config": config, "torch": this_release().to_versions()}
+        under = {"format": _FORMAT, "seed": settings.seed, "config": config, "torch": this_release().to_versions()}
         under |= {} if device == "cpu" else {"device": device}
         return json.dumps([program.name, program.digest, under], sort_keys=True)
 

@@ -37,9 +37,15 @@ class UseChecked:
     title: str
     """The use in words."""
     outcome: str
-    """``agrees``, ``differs``, ``known issue``, ``not comparable``, ``unsupported``, ``invalid`` or ``not tried``."""
+    """``agrees``, ``differs``, ``known issue``, ``not comparable``, ``unsupported``, ``nothing compiled``, ``invalid``
+    or ``not tried``.
+    """
     cells: int = 0
     """Number of compiled cells that were judged."""
+    graphs: int = 0
+    """Number of Dynamo's graphs in them."""
+    kind: str = ""
+    """The verdict's kind."""
     message: str = ""
     """The verdict in one line, where it does not agree."""
     finding: str = ""
@@ -63,7 +69,7 @@ class ModelCheckSummary(Event):
     uses: list[UseChecked]
     """What came of each use, the variants last."""
     findings: int
-    """Number of findings that are no known issue."""
+    """Number of uses that differ, the variants counted as one."""
     errors: list[str]
     """Defects of eqfuzz."""
     interrupted: bool

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 
+STATE_SEED = 20250101
+"""That of ``eqfuzz.program.load``, which needs torch."""
+
 _LOSS = '''
 def mean_of(output):
     """The sum of the means of all floating-point tensors in an output."""
@@ -18,6 +21,7 @@ def mean_of(output):
 _FIRST_CALL = '''
 def first_call(name, inputs):
     """The arguments of the first call of a submodule when the model is called with ``inputs``."""
+    torch.manual_seed(STATE_SEED)  # the parameters of the model that is compared
     model, calls = Program().model, []
     submodule = model.get_submodule(name)
     submodule.register_forward_pre_hook(lambda _, args, kwargs: calls.append((args, kwargs)), with_kwargs=True)
@@ -31,7 +35,7 @@ def detached(value):
     if isinstance(value, dict):
         return {key: detached(item) for key, item in value.items()}
     return type(value)(map(detached, value)) if isinstance(value, list | tuple) else value
-'''.strip()
+'''.strip().replace("STATE_SEED", str(STATE_SEED))
 
 _SGD = "self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05, momentum=0.9)"
 

@@ -18,7 +18,7 @@ from eqfuzz.program.provenance import Provenance
 from eqfuzz.program.suggestions import did_you_mean
 
 _REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
-_RESERVED = ("Program", "program", "inputs", "rng", "weights", "self", "super", "model", "mean_of", "first_call")
+_RESERVED = tuple("Program program inputs rng weights self super model mean_of first_call detached".split())
 
 
 class NotGathered(UsageError):

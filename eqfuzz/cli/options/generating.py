@@ -72,7 +72,10 @@ CatalogueFunctions = Annotated[
 MostSamples = Annotated[
     int,
     typer.Option(
-        "--most", min=0, help="Samples of each entry and dtype at most, chosen by --seed; 0: all.", show_default=False
+        "--most",
+        min=0,
+        help="Samples of each entry and dtype at most, and as many with other arguments; 0: all.",
+        show_default=False,
     ),
 ]
 ThenSweep = Annotated[

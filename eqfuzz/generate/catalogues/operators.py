@@ -16,7 +16,7 @@ from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in
 
 _VARIED = 4
-"""Samples of an operator and dtype whose optional arguments are varied."""
+"""Samples of an operator and dtype whose optional arguments are varied, at most."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class OperatorEntry:
         """With gradients where eager has them; then some of them with other optional arguments."""
         calls = list(self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype))))
         yield from calls
-        for call in calls[:: max(1, len(calls) // _VARIED)]:
+        for call in calls[:: max(1, -(-len(calls) // _VARIED))]:
             for kwargs in other_keywords(call.function, call.path, call.args, call.kwargs):
                 yield dataclasses.replace(call, kwargs=kwargs, is_guess=True)
 

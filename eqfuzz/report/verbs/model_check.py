@@ -19,6 +19,7 @@ STYLES = {
     "known issue": "yellow",
     "not comparable": "yellow",
     "unsupported": "dim",
+    "nothing compiled": "bold yellow",
     "invalid": "bold yellow",
     "not tried": "bold yellow",
 }

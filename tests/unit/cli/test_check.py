@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from pathlib import Path
 
@@ -37,18 +38,23 @@ def runs(monkeypatch: pytest.MonkeyPatch):
     def run(settings: Settings, handler: Handler) -> Summary:
         counters = RunCounters()
         for index, path in enumerate(settings.paths):
-            counters.count_event(SeedStarted(index=index, seed=str(path)))
             kind = scripted.get(path.stem.rpartition("-")[2], VerdictKind.AGREE)
             name, verdict = str(path), Verdict(kind, "so it is")
             program = recognise(path.read_text(), name)
+            started = SeedStarted(index=index, seed=name)
+            counters.count_event(started)
+            handler(started)
             if kind is VerdictKind.INVALID_SEED:
                 handler(SeedInvalid(index=index, seed=name, reason="raises in eager"))
-            elif verdict.is_finding:
-                finding = finding_of(kind, message="so it is", original=program)
-                handler(FindingReported(index=index, finding=finding, folder="", known=False))
             else:
+                compiled = {"graphs": 0 if "skipped" in scripted else 1}
                 for variant in range(settings.rewriting.variants + 1):
-                    handler(CellJudged.of(index, name, Cell(variant, "cpu", "inductor", verdict, 1.0), []))
+                    cell = Cell(variant, "cpu", "inductor", verdict, 1.0, compiled)
+                    handler(CellJudged.of(index, name, cell, []))
+                if verdict.is_finding:
+                    earlier = dataclasses.replace(program, name="an/earlier/run.py")
+                    finding = finding_of(kind, message="so it is", original=earlier)
+                    handler(FindingReported(index=index, finding=finding, folder="", known=False))
             handler(SeedDone(index=index, seed=name, seconds=1.0, cpu_seconds=2.0, timings={}))
         summary = counters.summary(
             seed=0, interrupted=False, out_of_time=False, left_out=[], seconds=1.0, cpu_seconds=1.0
@@ -115,12 +121,33 @@ def test_smallest_submodule_that_differs_is_named(runs, tmp_path: Path, monkeypa
     assert sorted(tried) == ["layers", "layers.0", "layers.1", "layers.1.first", "stem"]
 
 
+def test_variants_that_differ_as_the_original_does_differ(runs, tmp_path: Path):
+    runs["forward"] = VerdictKind.WRONG_RESULT
+    summary, _ = checked(tmp_path)
+    assert (summary.uses[0].outcome, summary.uses[-1].outcome) == ("differs", "differs")
+    assert summary.uses[-1].finding == summary.uses[0].finding
+
+
+def test_model_of_which_nothing_is_compiled_does_not_agree(runs, tmp_path: Path):
+    runs["skipped"] = VerdictKind.AGREE
+    summary, _ = checked(tmp_path)
+    assert {use.outcome for use in summary.uses} == {"nothing compiled"}
+
+
+def test_submodule_with_another_kind_of_difference_is_not_named(runs, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(module, "_submodules", lambda path, settings: ("stem", "head"))
+    runs |= {"forward": VerdictKind.WRONG_RESULT, "stem": VerdictKind.WRONG_METADATA, "head": VerdictKind.WRONG_RESULT}
+    summary, _ = checked(tmp_path, variants=0)
+    assert summary.uses[0].submodule == "head"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["model.py"], "TARGET: 'model.py' is no class or function: write package.module:Name"),
         (["shop.vision:SmallResNet"], "--inputs: shop.vision:SmallResNet needs inputs"),
         (["shop.nowhere:Net", "--inputs", "1"], "shop.nowhere"),
+        (["shop.vision:SmallResNet", "--inputs", "rng.normal(2"], "is not valid Python"),
     ],
 )
 def test_targets_that_cannot_be_used_are_refused(arguments, message, tmp_path: Path, monkeypatch):

@@ -12,11 +12,12 @@ from textwrap import dedent
 import pytest
 import torch
 
+from eqfuzz.imports import model_uses
 from eqfuzz.imports.model_uses import ModelUse
 from eqfuzz.imports.python.references import bound_names, changed_names, references
 from eqfuzz.imports.python_models import NotGathered, PythonReference, gather, import_python
 from eqfuzz.program.formats import read_program
-from eqfuzz.program.load import Loaded, reseed
+from eqfuzz.program.load import STATE_SEED, Loaded, reseed
 from eqfuzz.program.provenance import provenance_of
 
 FILES = {
@@ -269,6 +270,10 @@ NESTED = """
         def forward(self, x):
             return self.body(x).sum()
 """
+
+
+def test_parameters_are_drawn_alike():
+    assert model_uses.STATE_SEED == STATE_SEED
 
 
 def test_submodule_is_called_as_in_the_model(tmp_path, monkeypatch):

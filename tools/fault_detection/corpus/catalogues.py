@@ -9,6 +9,7 @@ from pathlib import Path
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.events.event import Event
 from eqfuzz.generate.catalogues.programs import RANDOM, CatalogueProgram
+from eqfuzz.mutate.parallel import Ending
 from tools.fault_detection.corpus.corpus import Entry
 
 SAMPLES = {
@@ -38,7 +39,8 @@ def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Itera
                 most=most,
             )
             reading = CatalogueReading(request, _ignore)
-            reading.run()
+            if reading.run() is not Ending.DONE:
+                raise KeyboardInterrupt
             for program in reading.programs():
                 if RANDOM not in Path(program.name).parts:  # its values are not compared
                     yield Entry(_written(program, folder), program=program)
