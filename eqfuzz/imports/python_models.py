@@ -12,7 +12,7 @@ from eqfuzz.atomic_file import write_atomically
 from eqfuzz.errors import UsageError
 from eqfuzz.imports.model_uses import FORWARD, USES, ModelUse
 from eqfuzz.imports.python.bundle import Bundle, Bundler
-from eqfuzz.imports.python.module_file import ModuleFile, NotBundled
+from eqfuzz.imports.python.module_file import NotBundled
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.provenance import Provenance
 from eqfuzz.program.suggestions import did_you_mean
@@ -93,7 +93,7 @@ def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) ->
     """A class or function as in ``import_python``. Raises NotGathered."""
     try:
         bundler = Bundler(reference.module, _RESERVED)
-        definition = _definition(bundler.module, reference.name)
+        definition = _definition(bundler, reference.name)
         is_function = isinstance(definition, ast.FunctionDef) and not construct
         expression = construct or (reference.name if is_function else f"{reference.name}()")
         bundle = bundler.bundle((expression, *inputs))
@@ -102,13 +102,12 @@ def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) ->
     return GatheredModel(reference, bundle, definition if is_function else None)
 
 
-def _definition(module: ModuleFile, name: str) -> ast.stmt | None:
-    """The statement that defines the name; None where it is imported. Raises NotBundled."""
-    indexes = module.statements_of(name)
-    if indexes:
-        return module.statements[indexes[0]]
-    if name in module.imports or module.stars:
-        return None
+def _definition(bundler: Bundler, name: str) -> ast.stmt | None:
+    """The statement that defines the name; None where another project does. Raises NotBundled."""
+    module = bundler.module
+    definition = bundler.definition(name)
+    if definition is not None or name in module.imports or module.stars:
+        return definition
     raise NotBundled(f"{module.path} defines no {name!r}{did_you_mean(name, module.names())}")
 
 

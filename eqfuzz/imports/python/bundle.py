@@ -68,6 +68,17 @@ class Bundler:
         """The module that expressions are read in."""
         return self._module
 
+    def definition(self, name: str) -> ast.stmt | None:
+        """The statement of the project that defines a name of the module, wherever it was imported from; None for names
+        that have none. Raises NotBundled.
+        """
+        key = self._lookup(self._module, name)
+        inside = self._inside(key) if isinstance(key, ImportedName) else key
+        if not isinstance(inside, _Global):
+            return None
+        module = self._require(inside.module)
+        return module.statements[module.statements_of(inside.name)[0]]
+
     def bundle(self, expressions: tuple[str, ...]) -> Bundle:
         """The file's parts for the expressions. Raises NotBundled."""
         texts = [self._edited(text.strip()) for text in expressions]

@@ -303,3 +303,16 @@ def test_inputs_may_be_a_function_of_another_module(tmp_path, monkeypatch):
         gather(PythonReference("net", "Net"), "", ["batches:second"])
     with pytest.raises(NotGathered, match="there is no module 'nowhere'"):
         gather(PythonReference("net", "Net"), "", ["nowhere:first"])
+
+
+def test_function_that_a_package_imports_is_called_with_arguments(tmp_path, monkeypatch):
+    package = tmp_path / "losses"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .plain import squared\n")
+    (package / "plain.py").write_text("def squared(x, y):\n    return ((x - y) ** 2).mean()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = gather(PythonReference("losses", "squared"), "", ["rng.normal(3), rng.normal(3)"])
+    assert [use.name for use in model.uses] == ["forward", "dynamic"]
+    loaded = Loaded(read_program(model.write(model.uses[0], tmp_path / "seeds" / "one.py")))
+    (call,) = loaded.calls(0)
+    torch.testing.assert_close(loaded.instance()(*call.args), ((call.args[0] - call.args[1]) ** 2).mean())
