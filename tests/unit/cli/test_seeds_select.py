@@ -57,6 +57,7 @@ def test_pool_is_listed_with_structures_and_copied_with_weights(seeds: Path, tmp
         "kernels": [[3, 3]],
         "parameters": 21,
         "layers": 2,
+        "submodules": ["first"],
     }
     assert structures["function"]["operators"] == [["add", 1]]
     assert [e["problem"] for e in events if e.get("problem")] == ["raises in eager: NameError: name 'y' is not defined"]

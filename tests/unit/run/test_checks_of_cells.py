@@ -7,8 +7,8 @@ from eqfuzz.run.configs.named import BUILT_IN
 from eqfuzz.run.jobs.cell_judge import _checks_under
 
 
-@pytest.mark.parametrize(("name", "compared"), [("inductor", True), ("export", False), ("onnxruntime", False)])
-def test_strides_are_compared_where_the_graph_promises_them(name, compared):
-    checks = _checks_under(BUILT_IN[name], DEFAULT_CHECKS)
-    assert ("strides" in checks) is compared
-    assert set(DEFAULT_CHECKS) - set(checks) <= {"strides"}
+@pytest.mark.parametrize(
+    ("name", "left_out"), [("inductor", set()), ("export", {"strides"}), ("onnxruntime", {"strides", "aliasing"})]
+)
+def test_strides_and_memory_are_compared_where_the_results_have_them(name, left_out):
+    assert set(DEFAULT_CHECKS) - set(_checks_under(BUILT_IN[name], DEFAULT_CHECKS)) == left_out
