@@ -10,11 +10,17 @@ import torch
 from eqfuzz.oracle.observe.leaves import path_in, tensors
 from eqfuzz.torch_internals.tensors import has_history
 
+GOLDEN = 0.6180339887498949
+"""The golden ratio less one."""
+
 
 def cotangent(output: torch.Tensor) -> torch.Tensor:
-    """The fixed cotangent of ``output``: 0.5 … 1.5 in the order of the elements, of its shape and dtype."""
-    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64).reshape(output.shape)
-    return ramp.to(device=output.device, dtype=output.dtype)
+    """The fixed cotangent of ``output``: different numbers from 0.5 to 1.5, of its shape and dtype.
+
+    They are multiples of the golden ratio. Equal steps would be rounded alike in a plain sum, whose errors then add up.
+    """
+    numbers = torch.arange(output.numel(), dtype=torch.float64) * GOLDEN % 1 + 0.5
+    return numbers.reshape(output.shape).to(device=output.device, dtype=output.dtype)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -57,6 +57,6 @@ def tensors(value):
 COTANGENT = '''
 def cotangent(output):
     """A fixed gradient for an output, different for each element."""
-    ramp = torch.linspace(0.5, 1.5, output.numel(), dtype=torch.float64, device=output.device)
-    return ramp.reshape(output.shape).to(output.dtype)
+    numbers = torch.arange(output.numel(), dtype=torch.float64, device=output.device) * 0.6180339887498949 % 1 + 0.5
+    return numbers.reshape(output.shape).to(output.dtype)
 '''
