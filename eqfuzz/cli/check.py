@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from eqfuzz.run.configs.named import Config
 
 OUT = Path("eqfuzz-out")
-_DYNAMIC = "inductor-dynamic"
-"""What programs for dynamic sizes call their configuration."""
 _LEFT_OUT = ("integers", "audit", "draws")
 """Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
 
@@ -80,6 +78,7 @@ def check(
     Exit codes: 0 nothing found but known issues, 1 it differs, 2 usage or a model that cannot be used, 3 internal
     error, 130 interrupted.
     """
+    from eqfuzz.imports.model_uses import DYNAMIC
     from eqfuzz.imports.python_models import PythonReference
 
     reference = PythonReference.of(target)
@@ -101,7 +100,7 @@ def check(
         compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
         checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
         configs=chosen_configs,
-        seed_configs={_DYNAMIC: _dynamic(chosen_configs[0])},
+        seed_configs={DYNAMIC: _dynamic(chosen_configs[0])},
         known_issues=known_issues_of(known_issues, no_known_issues),
     )
     chosen = tuple(inputs)

@@ -191,7 +191,7 @@ class _SubmoduleSearch:
             use = ModelUse.of_submodule(name)
             path = self._model.write(use, folder / f"{self._model.reference.name}-{use.name}.py")
             limited = self._clock.settings(self._settings, paths=(path,), longest=_SUBMODULE_SECONDS)
-            summary = run(limited, self._log.handle)
+            summary = run(limited, self._log.note)
             self.summaries.append(summary)
             if summary.interrupted:
                 break
@@ -202,7 +202,7 @@ class _SubmoduleSearch:
 
 
 class _CheckLog:
-    """What the runs have said about each program; every event is handed on, but for their summaries."""
+    """What the runs have said about each program."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -217,6 +217,16 @@ class _CheckLog:
         self._seconds: dict[str, float] = {}
 
     def handle(self, event: Event) -> None:
+        """Note an event and hand it on, unless it is the summary of a run."""
+        self.note(event)
+        if isinstance(event, Summary):
+            self._programs += event.seeds
+            return
+        index = getattr(event, "index", None)
+        self._handler(event if index is None else dataclasses.replace(event, index=self._programs + index))
+
+    def note(self, event: Event) -> None:
+        """Note an event of a run that is not reported."""
         match event:
             case SeedStarted():
                 self._names[event.index] = event.seed
@@ -235,11 +245,6 @@ class _CheckLog:
                 self._seconds[event.seed] = event.cpu_seconds
             case _:
                 pass
-        if isinstance(event, Summary):
-            self._programs += event.seeds
-            return
-        index = getattr(event, "index", None)
-        self._handler(event if index is None else dataclasses.replace(event, index=self._programs + index))
 
     def checked(self, title: str, path: Path, *, variants: bool) -> UseChecked:
         """What came of the original, or of its ``variants``."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.errors import UsageError
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import ignore
 from eqfuzz.generate.catalogues.messages import CATALOGUES
 from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
@@ -85,7 +85,7 @@ def catalogue_requests(names: Sequence[str], out: Path, seed: int, jobs: int) ->
 
 def _drawn(request: CatalogueRequest, count: int) -> list[PlannedProgram]:
     """``count`` programs of a catalogue, which its seed chooses. Raises KeyboardInterrupt when Ctrl-C ends reading."""
-    reading = CatalogueReading(request, _ignore)
+    reading = CatalogueReading(request, ignore)
     if reading.run() is not Ending.DONE:
         raise KeyboardInterrupt
     programs = reading.programs()
@@ -96,10 +96,6 @@ def _drawn(request: CatalogueRequest, count: int) -> list[PlannedProgram]:
 
 def _read(program: CatalogueProgram) -> Program:
     return recognise(program.source, program.name)
-
-
-def _ignore(event: Event) -> None:
-    """Reading is not what is measured."""
 
 
 def _seeds(name: str, path: Path) -> list[PlannedProgram]:

@@ -21,7 +21,7 @@ from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.commands.sweep_matrix import JudgedSample, SampleOutcome, SweepMatrix
 from eqfuzz.errors import UsageError, one_line
 from eqfuzz.events.catalogue import ProgramSwept, SweepStarted, SweepSummary
-from eqfuzz.events.event import Event, Handler
+from eqfuzz.events.event import Event, Handler, ignore
 from eqfuzz.events.run import CellJudged, FindingReported
 from eqfuzz.generate.catalogues.programs import CatalogueProgram, NamedResult
 from eqfuzz.generate.catalogues.text import unnumbered
@@ -262,7 +262,7 @@ class _ProgramJudging:
     def _verdicts(self, program: CatalogueProgram) -> list[Verdict]:
         """A verdict on each result."""
         count = len(program.results)
-        run = self._run(program, collect=_ignore, apart=not program.is_refused)
+        run = self._run(program, collect=ignore, apart=not program.is_refused)
         try:
             run.judge()
         except InvalidSeed as error:
@@ -345,10 +345,6 @@ class _ProgramJudging:
             text=program.source,
             results=results,
         )
-
-
-def _ignore(event: Event) -> None:
-    """The events of a program with many results are about none of them."""
 
 
 def _agreeing(named: NamedResult, device: DeviceName) -> JudgedSample:

@@ -20,3 +20,7 @@ class Event:
 
 
 Handler = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """The handler of what is not reported."""

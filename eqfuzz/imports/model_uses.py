@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 
+DYNAMIC = "inductor-dynamic"
+"""What the use with dynamic sizes calls its configuration."""
+
 STATE_SEED = 20250101
 """That of ``eqfuzz.program.load``, which needs torch."""
 
@@ -112,6 +115,6 @@ USES = (
     ModelUse("evaluation", "evaluation", f"with torch.no_grad():\n    {_CALL}", is_training=False),
     ModelUse("training", "a training step", _STEP, setup=_SGD, helper=_LOSS),
     ModelUse("autocast", "autocast to bfloat16", f'with torch.autocast("cpu", dtype=torch.bfloat16):\n    {_CALL}'),
-    ModelUse("dynamic", "dynamic sizes", configs=("inductor-dynamic",)),
+    ModelUse("dynamic", "dynamic sizes", configs=(DYNAMIC,)),
 )
 """All uses of a class."""

@@ -23,7 +23,7 @@ _VALUES: Mapping[str, tuple[Any, ...]] = {
     "dtype": (torch.float64, torch.int64),
 }
 _WORDS = {"reduction": ("none", "mean", "sum"), "rounding_mode": ("floor", "trunc"), "indexing": ("ij", "xy")}
-_ANNOTATED = {"bool": "bool", "float": "float", "dtype": "dtype", "int": "int"}
+_ANNOTATED = ("bool", "float", "dtype", "int")
 _SCHEMA_TYPES = {
     "bool": "bool",
     "int": "int",
@@ -91,7 +91,7 @@ def _of_parameter(parameter: inspect.Parameter) -> OptionalArgument | None:
     text = str(parameter.annotation)
     if "Tensor" in text:
         return OptionalArgument(name, "tensor", None)
-    kind = next((kind for word, kind in _ANNOTATED.items() if word in text.lower()), "")
+    kind = next((kind for kind in _ANNOTATED if kind in text.lower()), "")
     return OptionalArgument(name, kind, None) if kind else None
 
 

@@ -13,9 +13,6 @@ from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
 from eqfuzz.report.tables import plain_table, print_table
 
-SUBMODULE = "-submodule-"
-"""In the names of programs that call a submodule: they are a search, not uses."""
-
 STYLES = {
     "agrees": "green",
     "differs": "bold red",
@@ -46,9 +43,9 @@ class ModelCheckReport(LiveReport):
             case CellJudged() if event.config:
                 self._cells += 1
                 self._progress.note = Text(count(self._cells, "cell"))
-            case SeedDone() if SUBMODULE not in event.seed:
+            case SeedDone():
                 self._progress.advance()
-            case FindingReported() if not event.issue and SUBMODULE not in event.finding.original.name:
+            case FindingReported() if not event.issue:
                 self._print(Text(f"✗ {event.finding.verdict.kind}: {printable(event.finding.verdict.in_words)}", "red"))
             case ModelCheckSummary():
                 self._renderer.stop()

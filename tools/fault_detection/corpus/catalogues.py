@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
-from eqfuzz.events.event import Event
+from eqfuzz.events.event import ignore
 from eqfuzz.generate.catalogues.programs import RANDOM, CatalogueProgram
 from eqfuzz.mutate.parallel import Ending
 from tools.fault_detection.corpus.corpus import Entry
@@ -38,7 +38,7 @@ def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Itera
                 catalogue=catalogue,
                 most=most,
             )
-            reading = CatalogueReading(request, _ignore)
+            reading = CatalogueReading(request, ignore)
             if reading.run() is not Ending.DONE:
                 raise KeyboardInterrupt
             for program in reading.programs():
@@ -51,7 +51,3 @@ def _written(program: CatalogueProgram, folder: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(program.source, encoding="utf-8")
     return path
-
-
-def _ignore(event: Event) -> None:
-    """A session reports results of faults only."""

@@ -155,7 +155,7 @@ def _adaptive(draw: Draw, out: Spec, rank: int) -> tuple[Spec, int | tuple[int |
 
 # Resizing
 
-_MODES = {
+RESIZING_RANKS = {
     "nearest": (1, 2, 3),
     "nearest-exact": (1, 2, 3),
     "linear": (1,),
@@ -164,8 +164,9 @@ _MODES = {
     "trilinear": (3,),
     "area": (1, 2, 3),
 }
+"""Numbers of spatial dimensions, by mode of ``interpolate``."""
 
-for _mode, _of_ranks in _MODES.items():
+for _mode, _of_ranks in RESIZING_RANKS.items():
 
     @operator(
         "torch.nn.functional.interpolate" + ("" if _mode == "nearest" else f".{_mode}"),

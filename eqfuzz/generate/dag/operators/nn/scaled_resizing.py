@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eqfuzz.generate.dag.catalogue.operator import Needs, operator
+from eqfuzz.generate.dag.operators.nn.pooling import RESIZING_RANKS
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.spec import WIDE, Range, Spec, UnsatisfiableSpec
 from eqfuzz.generate.dag.values.windows import readable
 
-_MODES = {
-    "nearest": (1, 2, 3),
-    "nearest-exact": (1, 2, 3),
-    "linear": (1,),
-    "bilinear": (2,),
-    "bicubic": (2,),
-    "trilinear": (3,),
-    "area": (1, 2, 3),
-}
 _FACTORS = (1.5, 0.75, 1.25, 2.5, 0.7, 1.3, 0.4, 2.0, 0.5, 1.0, 1.6)
 _LONGEST = 24
 
@@ -40,7 +32,7 @@ def _factors(draw: Draw, sizes: Sequence[int]) -> tuple[list[int], str]:
     return before, f"({', '.join(map(str, factors))}{',' * (len(factors) == 1)})"
 
 
-for _mode, _of_ranks in _MODES.items():
+for _mode, _of_ranks in RESIZING_RANKS.items():
 
     @operator(
         f"torch.nn.functional.interpolate.factors.{_mode}",
