@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import audit, check, compare, coverage, doctor, mutate, self_check, speed
+from eqfuzz.cli import audit, check, compare, coverage, doctor, mutate, record, self_check, speed
 from eqfuzz.cli.campaign.group import campaign_verbs, corpus_verbs
 from eqfuzz.cli.config.group import config_verbs
 from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
@@ -100,6 +100,7 @@ def eqfuzz_command(
 
 app.command("mutate")(mutate.mutate)
 app.command("check")(check.check)
+app.command("record")(record.record)
 app.command("replay")(replay.replay)
 app.command("findings")(listing.findings)
 app.command("show")(listing.show)

@@ -34,16 +34,16 @@ from eqfuzz.cli.options.values import (
 )
 
 if TYPE_CHECKING:
-    from eqfuzz.imports.python_models import PythonReference
+    from eqfuzz.imports.python_models import GatheredModel
     from eqfuzz.mutate.settings import Settings
-    from eqfuzz.run.configs.named import Config
 
 OUT = Path("eqfuzz-out")
-_LEFT_OUT = ("integers", "audit", "draws")
-"""Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
 
 Target = Annotated[
-    str, typer.Argument(metavar="TARGET", help="A class or function of your package: package.module:Name.")
+    str,
+    typer.Argument(
+        metavar="TARGET", help="A class or function of your package, package.module:Name, or FILE.recording."
+    ),
 ]
 CheckVariants = Annotated[
     int, typer.Option("--variants", min=0, help="Rewritten variants of the model's source that are compared too.")
@@ -78,60 +78,57 @@ def check(
     Exit codes: 0 nothing found but known issues, 1 it differs, 2 usage or a model that cannot be used, 3 internal
     error, 130 interrupted.
     """
-    from eqfuzz.imports.model_uses import DYNAMIC
     from eqfuzz.imports.python_models import PythonReference
+    from eqfuzz.imports.recordings import is_recording
 
-    reference = PythonReference.of(target)
-    if reference is None:
-        raise BadOption("TARGET", f"{target!r} is no class or function: write package.module:Name")
-    if not inputs:
+    reference = None if is_recording(target) else PythonReference.of(target)
+    if is_recording(target):
+        if inputs or construct:
+            raise BadOption("TARGET", f"{target} has its inputs and parameters: leave out --inputs and --construct")
+    elif reference is None:
+        raise BadOption("TARGET", f"{target!r} is no class, function or recording: write package.module:Name")
+    elif not inputs:
         raise BadOption("--inputs", f"{target} needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'")
 
-    from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
-    from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+    from eqfuzz.mutate.settings import CompileSettings
 
-    chosen_configs = configs_of([config] if config else None)
-    settings = Settings(
-        out=out,
-        seed=seed,
-        jobs=job_count(jobs),
-        time=time_limit(time),
-        rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
-        compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
-        checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
-        configs=chosen_configs,
-        seed_configs={DYNAMIC: _dynamic(chosen_configs[0])},
-        known_issues=known_issues_of(known_issues, no_known_issues),
-    )
-    chosen = tuple(inputs)
-    raise typer.Exit(
-        exit_code_of_long_run(
-            lambda: _check(reference, construct, chosen, settings, format is OutputFormat.JSON, quiet),
-            stopped=f"findings so far are in {out}",
-            errors_in=out,
-        )
-    )
+    others = {
+        "out": out,
+        "seed": seed,
+        "jobs": job_count(jobs),
+        "time": time_limit(time),
+        "compiling": CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
+        "known_issues": known_issues_of(known_issues, no_known_issues),
+    }
+    chosen_config = configs_of([config] if config else None)[0]
+    chosen = tuple(inputs or ())
 
+    def run() -> int:
+        with loading_notice():
+            from eqfuzz.commands.check_model import check_settings
+            from eqfuzz.imports.python_models import gather, gather_recording
+            from eqfuzz.imports.recordings import StoredRecording
+        settings = check_settings(chosen_config, variants, **others)
+        if reference is None:
+            model = gather_recording(StoredRecording.read(Path(target)))
+        else:
+            model = gather(reference, construct, chosen)
+        return _check(model, settings, format is OutputFormat.JSON, quiet)
 
-def _dynamic(config: Config) -> Config:
-    """The configuration with dynamic sizes."""
-    return config.model_copy(update={"name": f"{config.name}-dynamic", "dynamic": True})
+    raise typer.Exit(exit_code_of_long_run(run, stopped=f"findings so far are in {out}", errors_in=out))
 
 
-def _check(
-    reference: PythonReference, construct: str, inputs: tuple[str, ...], settings: Settings, as_json: bool, quiet: bool
-) -> int:
-    with loading_notice():
-        from eqfuzz.commands.check_model import INVALID, NOT_TRIED, check_model
+def _check(model: GatheredModel, settings: Settings, as_json: bool, quiet: bool) -> int:
+    from eqfuzz.commands.check_model import INVALID, NOT_TRIED, check_model
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.model_check import ModelCheckReport
 
     with JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet) as report:
-        summary = check_model(reference, construct, inputs, settings, report.handle)
+        summary = check_model(model, settings, report.handle)
     invalid = [use.message for use in summary.uses if use.outcome == INVALID]
     is_unusable = invalid and all(use.outcome in (INVALID, NOT_TRIED) for use in summary.uses)
     if is_unusable and not summary.errors and not summary.interrupted:
-        complain(f"{reference} cannot be used: {invalid[0]}")
+        complain(f"{model.reference} cannot be used: {invalid[0]}")
         return USAGE
     return code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)

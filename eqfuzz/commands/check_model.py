@@ -14,18 +14,22 @@ from eqfuzz.errors import UsageError, one_line
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedStarted, Summary
-from eqfuzz.imports.model_uses import FORWARD, ModelUse
-from eqfuzz.imports.python_models import GatheredModel, PythonReference, gather
+from eqfuzz.imports.model_uses import DYNAMIC, FORWARD, ModelUse
+from eqfuzz.imports.python_models import GatheredModel
 from eqfuzz.mutate.run import check_folders, run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
-from eqfuzz.oracle.compare.checks import AFTERWARDS, ORACLES
+from eqfuzz.oracle.compare.checks import AFTERWARDS, DEFAULT_CHECKS, ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.run.configs.named import Config
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.structure_jobs import StructureJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.triage.findings.versions import versions
 
 PROGRAMS = "programs"
+
+_LEFT_OUT = ("integers", "audit", "draws")
+"""Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
 
 AGREES, DIFFERS, KNOWN, NOT_COMPARABLE = "agrees", "differs", "known issue", "not comparable"
 UNSUPPORTED, NOTHING_COMPILED, INVALID, NOT_TRIED = "unsupported", "nothing compiled", "invalid", "not tried"
@@ -41,16 +45,26 @@ _MODEL = "model."
 """What the names of submodules begin with in a program."""
 
 
-def check_model(
-    reference: PythonReference, construct: str, inputs: Sequence[str], settings: Settings, handler: Handler
-) -> ModelCheckSummary:
-    """Check a class or function of the user's package; the last event is returned. ``settings`` have no paths.
+def check_settings(config: Config, variants: int, **others: Any) -> Settings:
+    """Settings of a check: ``config`` and the same with dynamic sizes, and so many rewritten ``variants``."""
+    dynamic = config.model_copy(update={"name": f"{config.name}-dynamic", "dynamic": True})
+    return Settings(
+        rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
+        checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
+        configs=(config,),
+        seed_configs={DYNAMIC: dynamic},
+        **others,
+    )
+
+
+def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> ModelCheckSummary:
+    """Check a class or function of the user's project; the last event is returned. ``settings`` have no paths.
 
     The variants are those of forward and backward. Ctrl-C and the time limit end it early: what was not tried is named.
-    Raises NotGathered, InvalidSeed, UsageError, RunnerFailed.
+    Raises InvalidSeed, UsageError, RunnerFailed.
     """
     began = time.monotonic()
-    model = gather(reference, construct, inputs)
+    reference = model.reference
     check_folders(settings)
     folder = settings.out / PROGRAMS
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,12 +14,18 @@ from eqfuzz.errors import UsageError
 from eqfuzz.imports.model_uses import FORWARD, USES, ModelUse
 from eqfuzz.imports.python.bundle import Bundle, Bundler
 from eqfuzz.imports.python.module_file import NotBundled
+from eqfuzz.imports.recorded_objects import RecordedObjects
+from eqfuzz.imports.recordings import RecordedName, StoredRecording
 from eqfuzz.program.formats import recognise
 from eqfuzz.program.provenance import Provenance
 from eqfuzz.program.suggestions import did_you_mean
+from eqfuzz.recorder.recording import MODEL
 
 _REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
-_RESERVED = tuple("Program program inputs rng weights self super model mean_of first_call detached".split())
+_RESERVED = tuple(
+    "Program program inputs rng weights self super model mean_of first_call detached recorded RecordedUnpickler"
+    " io pickle types".split()
+)
 
 
 class NotGathered(UsageError):
@@ -67,12 +74,14 @@ def import_python(reference: PythonReference, construct: str, inputs: Sequence[s
 class GatheredModel:
     """A class or function with all that it needs of its project: ``bundle`` has the definitions.
 
-    ``function`` is the definition of a function; None for a class.
+    ``function`` is the definition of a function; None for a class. ``recorded`` is where its parameters and inputs come
+    from; None where expressions make them.
     """
 
     reference: PythonReference
     bundle: Bundle
     function: ast.stmt | None
+    recorded: RecordedObjects | None = None
 
     @property
     def uses(self) -> tuple[ModelUse, ...]:
@@ -81,10 +90,14 @@ class GatheredModel:
 
     def write(self, use: ModelUse, path: Path) -> Path:
         """Write the seed of one use; its path is returned. Raises InvalidSeed, and OSError if it cannot be written."""
-        header = Provenance("python", {"model": str(self.reference)}, configs=use.configs).header()
-        text = header + _text(self, use)
-        recognise(text, path.name)
+        weights = f"{self.reference.name}.safetensors" if self.recorded is not None else ""
+        provenance = Provenance("python", {"model": str(self.reference)}, configs=use.configs, weights=weights)
+        text = provenance.header() + _text(self, use)
         path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.parent / weights
+        if self.recorded is not None and not beside.exists():
+            write_atomically(beside, self.recorded.weights)
+        recognise(text, path.name, path.parent)
         write_atomically(path, text)
         return path
 
@@ -102,6 +115,42 @@ def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) ->
     return GatheredModel(reference, bundle, definition if is_function else None)
 
 
+def gather_recording(recording: StoredRecording) -> GatheredModel:
+    """A recorded module or function with what the recorded objects need of its project. Raises NotGathered."""
+    reference = PythonReference(recording.module, recording.name)
+    needed = [RecordedName(recording.module, recording.name), *map(recording.importable, recording.names)]
+    root = next((name.module for name in needed if not _is_foreign(name.module)), None)
+    sets = tuple(f"recorded({name!r})" for name in recording.inputs)
+    classes: dict[RecordedName, str] = {}
+    function = None
+    try:
+        if root is None and not recording.is_module:
+            raise NotBundled("functions of torch itself are not gathered: use them in a function of your own")
+        bundle = Bundle((), (), (), ())
+        if root is not None:
+            bundler = Bundler(root, _RESERVED, recording.search)
+            for name in recording.names:
+                importable = recording.importable(name)
+                gathered = bundler.gathered(importable.module, importable.name)
+                if gathered is not None:
+                    classes[name] = gathered
+            if not recording.is_module:
+                own = bundler.gathered(recording.module, recording.name)
+                function = bundler.definition(recording.name) if own is not None else None
+            bundle = bundler.bundle(() if recording.is_module else (recording.name,))
+    except NotBundled as error:
+        raise NotGathered(f"{reference}: {error}") from None
+    expression = f"recorded({MODEL!r})" if recording.is_module else bundle.expressions[0]
+    bundle = dataclasses.replace(bundle, expressions=(expression, *sets))
+    return GatheredModel(reference, bundle, function, RecordedObjects(classes, recording.weights()))
+
+
+def _is_foreign(module: str) -> bool:
+    """Whether a module is none of a user's project."""
+    top = module.split(".")[0]
+    return top in sys.stdlib_module_names or top in ("torch", "numpy", "__builtin__", "copy_reg")
+
+
 def _definition(bundler: Bundler, name: str) -> ast.stmt | None:
     """The statement that defines the name; None where another project does. Raises NotBundled."""
     module = bundler.module
@@ -117,7 +166,8 @@ def _text(model: GatheredModel, use: ModelUse) -> str:
     future = [line for line in bundle.imports if line.startswith("from __future__")]
     imports = [line for line in bundle.imports if line not in future]
     wanted = ["from torch import nn"] if function is None else []
-    wanted += ["import torch"] if "torch." in use.body + use.setup + use.helper else []
+    wanted += ["import torch"] if model.recorded or "torch." in use.body + use.setup + use.helper else []
+    wanted += ["import io", "import pickle", "import types"] if model.recorded else []
     imports += [line for line in wanted if line not in imports]
     sets = sets[:1] if use.submodule else sets
     hook = "def inputs(rng):\n" + "".join(f"    yield {use.input_set(text)}\n" for text in sets)
@@ -126,7 +176,8 @@ def _text(model: GatheredModel, use: ModelUse) -> str:
         *(["\n".join(future)] if future else []),
         *(["\n".join(sorted(imports, key=lambda line: (line.startswith("from"), line)))] if imports else []),
     ]
-    definitions = [*_grouped(bundle.definitions), *_program(expression, function, use), hook.rstrip()]
+    helpers = model.recorded.definitions() if model.recorded is not None else []
+    definitions = [*_grouped(bundle.definitions), *helpers, *_program(expression, function, use), hook.rstrip()]
     return "\n\n".join(parts) + "\n\n\n" + "\n\n\n".join(definitions) + "\n"
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import dataclasses
 import re
+from collections.abc import Sequence
 
 from eqfuzz.imports.python.module_file import ImportedName, ModuleFile, ModuleFinder, Node, NotBundled, text_of
 from eqfuzz.imports.python.references import GlobalReference, bound_names, references
@@ -50,11 +51,11 @@ class Bundler:
     """Gathers what expressions in the names of a module need; ``other.module:function`` is a call of that function.
 
     Names of different modules that are the same get a number. ``reserved`` names are never used; in expressions they
-    stay what they are. Raises NotBundled.
+    stay what they are. ``search`` are folders to look for modules in before the search path. Raises NotBundled.
     """
 
-    def __init__(self, module: str, reserved: tuple[str, ...] = ()) -> None:
-        self._finder = ModuleFinder(module)
+    def __init__(self, module: str, reserved: tuple[str, ...] = (), search: Sequence[str] = ()) -> None:
+        self._finder = ModuleFinder(module, search)
         self._module = self._require(module)
         self._names: dict[_Global | ImportedName, str] = {}
         self._reserved = frozenset(reserved)
@@ -78,6 +79,20 @@ class Bundler:
             return None
         module = self._require(inside.module)
         return module.statements[module.statements_of(inside.name)[0]]
+
+    def gathered(self, module: str, name: str) -> str | None:
+        """The name in the file of a definition, after it has been gathered; None where it is another project's.
+
+        Raises NotBundled.
+        """
+        file = self._finder.find(module)
+        if file is None:
+            return None
+        key = self._lookup(file, name)
+        if not isinstance(key, _Global):
+            raise NotBundled(f"{file.path} defines no {name!r} at its top level")
+        self._gather(key)
+        return self._name(key, name)
 
     def bundle(self, expressions: tuple[str, ...]) -> Bundle:
         """The file's parts for the expressions. Raises NotBundled."""

@@ -159,15 +159,15 @@ def _end(node: Node) -> tuple[int, int]:
 class ModuleFinder:
     """Finds modules that belong to the same project as ``module``; others stay imports.
 
-    They are those of its top-level package, and, unless that is installed, those that lie beside it. Raises NotBundled
-    for torch.
+    They are those of its top-level package, and, unless that is installed, those that lie beside it. ``search`` are
+    folders to look in before the search path. Raises NotBundled for torch.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, search: Sequence[str] = ()) -> None:
         self._top = module.split(".")[0]
         if self._top == "torch":
             raise NotBundled("classes of torch itself are not gathered: use them in a class of your own")
-        self._path = [str(Path.cwd()), *(entry for entry in sys.path if entry)]
+        self._path = [*search, str(Path.cwd()), *(entry for entry in sys.path if entry)]
         self._files: dict[str, ModuleFile | None] = {}
         spec = self._spec(self._top)
         root = Path(spec.origin).parent if spec is not None and spec.origin else None
