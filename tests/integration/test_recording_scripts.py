@@ -50,7 +50,7 @@ def test_training_script_is_recorded_and_checked(tmp_path: Path):
     assert "ShapeNet: 2 calls, " in output
     preload = write(tmp_path, "relu.py", SHIFTED_RELU)
     file = "eqfuzz-recordings/ShapeNet.recording"
-    code, outcomes = checked(tmp_path, file, "--variants", "0", "--preload", str(preload))
+    code, outcomes = checked(tmp_path, file, "--variants", "0", "--time", "12m", "--preload", str(preload))
     assert code == 1
     assert outcomes["forward and backward"] == "differs"
     assert "invalid" not in outcomes.values()
