@@ -256,8 +256,10 @@ class _ProgramJudging:
 
     def judge(self, program: CatalogueProgram) -> list[JudgedSample]:
         """The samples of the program in its order. Raises OutOfTime, RunnerFailed, InternalError."""
-        verdicts = self._verdicts(program)
-        return [self._judged(program, number, verdict) for number, verdict in enumerate(verdicts)]
+        samples: list[JudgedSample] = []
+        for number, verdict in enumerate(self._verdicts(program)):
+            samples.append(self._judged(program, number, verdict, samples))
+        return samples
 
     def _verdicts(self, program: CatalogueProgram) -> list[Verdict]:
         """A verdict on each result."""
@@ -297,7 +299,9 @@ class _ProgramJudging:
                 verdicts[number] = verdict
         return verdicts
 
-    def _judged(self, program: CatalogueProgram, number: int, verdict: Verdict) -> JudgedSample:
+    def _judged(
+        self, program: CatalogueProgram, number: int, verdict: Verdict, before: Sequence[JudgedSample]
+    ) -> JudgedSample:
         named = program.results[number]
         sample = _agreeing(named, self._device)
         if verdict.kind is VerdictKind.AGREE:
@@ -310,16 +314,20 @@ class _ProgramJudging:
         kind = self._device, named.operator, str(verdict.kind)
         earlier = self._confirmed.get(kind)
         if earlier is None:
-            earlier = self._confirm(program, number, sample)
+            cause = next((one for one in before if one.finding), None) if named.result.draws else None
+            earlier = self._confirm(sample, [program.part([number])] if cause else [program.part([number]), program])
+            if cause and not earlier.finding:
+                # Other numbers were drawn before: those that are drawn now are others, too.
+                return dataclasses.replace(sample, outcome=cause.outcome, finding=cause.finding, issue=cause.issue)
             if earlier.finding:
                 self._confirmed[kind] = earlier
             return earlier
         return dataclasses.replace(sample, outcome=earlier.outcome, finding=earlier.finding, issue=earlier.issue)
 
-    def _confirm(self, program: CatalogueProgram, number: int, sample: JudgedSample) -> JudgedSample:
-        """The sample with the finding that it shows alone in a program, else beside the others."""
+    def _confirm(self, sample: JudgedSample, programs: Sequence[CatalogueProgram]) -> JudgedSample:
+        """The sample with the finding that the first of ``programs`` that differs shows."""
         reasons: list[str] = []
-        for tried in (program.part([number]), program):
+        for tried in programs:
             events: list[Event] = []
             run = self._run(tried, collect=events.append, apart=False)
             run.run()

@@ -47,6 +47,10 @@ _GRADIENT = ".requires_grad_()"
 _DIGITS = (3, 8)
 """Significant digits of floats that are written out: few first, more where the sample needs them."""
 
+_COUPLED = frozenset({"_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"})
+"""Operators whose operands must fit each other: the mask is true only where the indices are in range."""
+_TOO_LARGE = "its operands depend on each other and are too large to be written out"
+
 
 def list_operators(job: ListJob, emit: Emit) -> None:
     """Report all operators."""
@@ -184,7 +188,8 @@ class _SampleWriter:
         """The first form that does in eager what the sample does."""
         draw = Draw(random.Random(f"eqfuzz opinfo {self._entry.name} {self._dtype} {self._seed} {number}"))
         reason = ""
-        for codes, is_special in _forms(draw, operands):
+        forms = _own_values(operands) if self._entry.name in _COUPLED else _forms(draw, operands)
+        for codes, is_special in forms:
             try:
                 run = WrittenSample(call.expression, codes, call.module).checked(
                     own, finite=own.is_finite and not is_special
@@ -204,7 +209,7 @@ class _SampleWriter:
                 self.results.append(written)
                 self.without_gradient += bool(own.gradients) and not run.gradients
                 return
-        self.left_out[reason] += 1
+        self.left_out[reason or _TOO_LARGE] += 1
 
 
 def _forms(draw: Draw, operands: Mapping[str, SampleTensor]) -> Iterator[tuple[dict[str, str], bool]]:
@@ -225,6 +230,15 @@ def _forms(draw: Draw, operands: Mapping[str, SampleTensor]) -> Iterator[tuple[d
     if any(_GRADIENT in code for code in drawn.values()):
         for codes, is_special in forms:
             yield {letter: code.replace(_GRADIENT, "") for letter, code in codes.items()}, is_special
+
+
+def _own_values(operands: Mapping[str, SampleTensor]) -> Iterator[tuple[dict[str, str], bool]]:
+    """The operands with the values of the sample, where these are short enough to be written out."""
+    codes = {letter: operand.with_its_values(_DIGITS[-1]) for letter, operand in operands.items()}
+    if not all(codes.values()):
+        return
+    yield codes, False
+    yield {letter: code.replace(_GRADIENT, "") for letter, code in codes.items()}, False
 
 
 def _identity(call: WrittenCall, operands: Mapping[str, SampleTensor]) -> str:

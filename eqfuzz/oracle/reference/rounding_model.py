@@ -81,6 +81,9 @@ _SCATTERS = _names(
 )
 """Accumulations in the tensor's own dtype, even where reductions use a wider one."""
 
+_TRANSPOSED = 6
+"""The place of that argument of ``convolution``: on the CPU the columns of a transposed one are added by ``col2im``."""
+
 _INTERPOLATIONS = ("upsample_", "_upsample_", "grid_sampler", "affine_grid")
 
 _ABSOLUTE = {
@@ -98,6 +101,13 @@ _ABSOLUTE = {
     "blackman_window": 1.0,
     "kaiser_window": 1.0,
     "bartlett_window": 1.0,
+    # A recurrence, whose terms cancel at the zeros.
+    "special_laguerre_polynomial_l": 4.0,
+    # The sine of a phase that grows with the operand, which may be an integer.
+    "special_bessel_j0": 4.0,
+    "special_bessel_j1": 4.0,
+    "special_bessel_y0": 4.0,
+    "special_bessel_y1": 4.0,
     # at::vec's polynomial (Abramowitz and Stegun 7.1.26) is good to some 4e-7 absolutely, not relatively.
     "erf": 4.0,
 }
@@ -187,17 +197,23 @@ _REPEATED = 4
 """How often each of few numbers is added at least."""
 
 
-def relative_noise(name: str, dtype: torch.dtype, terms: int) -> float:
+def adds_narrowly(name: str, args: Sequence[Any]) -> bool:
+    """Whether it accumulates in the tensor's own dtype, even where reductions use a wider one."""
+    is_transposed_convolution = name == "convolution" and len(args) > _TRANSPOSED and bool(args[_TRANSPOSED])
+    return name in _SCATTERS or is_transposed_convolution
+
+
+def relative_noise(dtype: torch.dtype, terms: int, *, narrowly: bool) -> float:
     """The relative noise of one operand or result: one rounding, more when ``terms`` numbers are added up."""
     if terms <= 1:
         return unit(dtype)
-    adding = dtype if name in _SCATTERS else opmath(dtype)
+    adding = dtype if narrowly else opmath(dtype)
     return unit(dtype) + unit(adding) * math.sqrt(terms) / 4
 
 
-def operand_noise(name: str, dtype: torch.dtype, terms: int) -> float:
+def operand_noise(dtype: torch.dtype, terms: int, *, narrowly: bool) -> float:
     """The relative noise of an operand: the rounding inside of the operator."""
-    return relative_noise(name, dtype if name in _SCATTERS else opmath(dtype), terms)
+    return relative_noise(dtype if narrowly else opmath(dtype), terms, narrowly=narrowly)
 
 
 def absolute_noise(name: str, operand: torch.Tensor | None) -> float | torch.Tensor | None:

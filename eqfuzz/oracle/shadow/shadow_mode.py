@@ -16,6 +16,7 @@ from eqfuzz.oracle.reference.rounding_model import (
     HALVES,
     REMAINDERS,
     absolute_noise,
+    adds_narrowly,
     base_name,
     component,
     is_exact,
@@ -280,7 +281,8 @@ class ShadowMode(TorchDispatchMode):
         shadow = self.shadows.view(value) if has_storage(value) else None
         rows = shadow.detach() if shadow is not None else self._real_rows(value)
         if is_inexact(value) and not operation.exact and operation.name not in REMAINDERS:
-            relative = operand_noise(operation.name, component(value.dtype), operation.terms)
+            narrowly = adds_narrowly(operation.name, operation.args)
+            relative = operand_noise(component(value.dtype), operation.terms, narrowly=narrowly)
             relative += operation.relative_error
             rows = self.noise.operand(rows, value.dtype, relative, keep_zeros=shadow is None)
             if any(value is operation.args[position] for position in BETWEEN_0_AND_1.get(operation.name, ())):
@@ -335,10 +337,11 @@ class ShadowMode(TorchDispatchMode):
             if operation.relative_error:
                 rows = self._perturbed(rows, value, operation.relative_error)
         else:
-            relative = relative_noise(operation.name, component(dtype), operation.terms) + operation.relative_error
+            narrowly = adds_narrowly(operation.name, operation.args)
+            relative = relative_noise(component(dtype), operation.terms, narrowly=narrowly) + operation.relative_error
             magnitude = absolute_noise(operation.name, operation.first_floats())
-            if isinstance(magnitude, torch.Tensor) and magnitude.shape != rows.shape:
-                magnitude = None
+            if isinstance(magnitude, torch.Tensor):
+                magnitude = _broadcast(magnitude, rows)
             rows = self.noise.result(rows, dtype, relative, magnitude)
         return self.noise.overflow(rows, dtype, everywhere=component(dtype) not in HALVES)
 
@@ -422,3 +425,13 @@ class ShadowMode(TorchDispatchMode):
             if has_storage(value) and is_inexact(value) and not self.noisy(value):
                 self.lose_track(reason)
         return real
+
+
+def _broadcast(magnitude: torch.Tensor, rows: torch.Tensor) -> torch.Tensor | None:
+    """The rows of an operand in the shape of those of a result; None if it is no broadcast."""
+    count, *shape = magnitude.shape
+    lead = rows.dim() - magnitude.dim()
+    wanted = rows.shape[1 + max(lead, 0) :]
+    if lead < 0 or any(size not in (1, wide) for size, wide in zip(shape, wanted, strict=True)):
+        return None
+    return magnitude.reshape(count, *(1 for _ in range(lead)), *shape).expand_as(rows)

@@ -92,7 +92,11 @@ class ScriptedRunner:
 
 
 def swept(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, *operators: str, devices: tuple[DeviceName, ...] = ("cpu",)
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *operators: str,
+    devices: tuple[DeviceName, ...] = ("cpu",),
+    draws: bool = False,
 ) -> tuple[SweepSummary, list[Event]]:
     """A sweep over a program with a result for each of these operators."""
     written = [
@@ -101,7 +105,11 @@ def swept(
             dtype="float32",
             samples=1,
             repeats=0,
-            results=(WrittenResult(sample=1, expression=f"torch.{name}(${{x}})", inputs=(("x", "rng.normal()"),)),),
+            results=(
+                WrittenResult(
+                    sample=1, expression=f"torch.{name}(${{x}})", inputs=(("x", "rng.normal()"),), draws=draws
+                ),
+            ),
             left_out={},
         )
         for name in operators
@@ -154,6 +162,14 @@ def test_difference_beside_other_results_is_no_agreement(tmp_path: Path, monkeyp
     swept(tmp_path, monkeypatch, "add", "beside")
     assert outcomes(tmp_path)["beside"] == "new"
     assert ScriptedRun.runs[1:] == [("confirm", "beside"), ("confirm", "add", "beside")]
+
+
+def test_draws_after_others_that_differ_have_their_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    swept(tmp_path, monkeypatch, "add", "wrong", "beside", draws=True)
+    assert outcomes(tmp_path) == {"add": "agree", "wrong": "new", "beside": "new"}
+    assert ScriptedRun.runs[1:] == [("confirm", "wrong"), ("confirm", "beside")]
+    different = json.loads((tmp_path / "matrix.json").read_text())["different"]
+    assert {one["finding"] for one in different} == {finding_of().id}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Operators that jump: exact where their operands are, elsewhere bounded by the results under legal rounding."""
 
+import math
+
 import pytest
 import torch
 
@@ -63,6 +65,13 @@ def test_a_remainder_of_exact_numbers_does_not_jump(operands):
     assert difference.wrong == 1
 
 
+@pytest.mark.parametrize("shape", [(5,), (8, 1)], ids=["fewer dimensions", "one column"])
+def test_a_remainder_of_a_broadcast_operand_is_rounded_like_it(shape, operands):
+    dividend, divisor = operands[0][: math.prod(shape)].reshape(shape), operands[1].reshape(8, 5)
+    size = (dividend * torch.ones_like(divisor)).abs() * 1e-7
+    assert judge(torch.remainder, (dividend, divisor), lambda result: result.add_(size)) is None
+
+
 def nearly_whole(x):
     return ((x / 3) * 3).floor()
 
@@ -94,3 +103,21 @@ def test_leaf_written_to_after_its_jump_is_no_jump():
         return result
 
     assert judge(program, (torch.arange(1.0, 41.0),), lambda result: result[3].sub_(1)) is None
+
+
+def test_an_integer_has_a_bessel_function_whose_phase_is_rounded():
+    whole = (torch.tensor([5, 6, 7]),)
+    assert judge(torch.special.bessel_y1, whole, lambda result: result.add_(3e-7)) is None
+    assert judge(torch.special.bessel_y1, whole, lambda result: result.add_(3e-5)) is not None
+
+
+def test_a_transposed_convolution_of_halves_adds_in_halves():
+    rng = torch.Generator().manual_seed(0)
+    operands = [torch.randn(2, 4, 4, 4, generator=rng).half(), torch.randn(4, 1, 3, 3, generator=rng).half()]
+
+    def convolution(x, weight):
+        return torch.nn.functional.conv_transpose2d(x, weight, groups=4)
+
+    other = convolution(operands[0].to(memory_format=torch.channels_last), operands[1])
+    assert judge(convolution, tuple(operands), lambda result: result.copy_(other)) is None
+    assert judge(convolution, tuple(operands), lambda result: result[0].add_(0.1)) is not None

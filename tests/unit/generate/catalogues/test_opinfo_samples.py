@@ -77,3 +77,10 @@ def test_some_samples_are_chosen_by_the_seed():
     chosen = [{result.sample for result in read("add", "float32", most=4, seed=seed).results} for seed in range(4)]
     assert [len(samples) for samples in chosen] == [4 + 4] * 4  # as many guesses
     assert len({frozenset(samples) for samples in chosen}) > 1
+
+
+def test_masks_stay_true_only_where_indices_are_in_range():
+    written = read("_unsafe_masked_index", "float32")
+    assert written.results
+    for result in written.results:
+        assert not any("rng." in code for _, code in result.inputs)
