@@ -90,36 +90,35 @@ def check(
     elif not inputs:
         raise BadOption("--inputs", f"{target} needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'")
 
-    from eqfuzz.mutate.settings import CompileSettings
+    from eqfuzz.mutate.settings import CompileSettings, Settings
 
-    others = {
-        "out": out,
-        "seed": seed,
-        "jobs": job_count(jobs),
-        "time": time_limit(time),
-        "compiling": CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
-        "known_issues": known_issues_of(known_issues, no_known_issues),
-    }
-    chosen_config = configs_of([config] if config else None)[0]
+    settings = Settings(
+        out=out,
+        seed=seed,
+        jobs=job_count(jobs),
+        time=time_limit(time),
+        compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
+        configs=configs_of([config] if config else None),
+        known_issues=known_issues_of(known_issues, no_known_issues),
+    )
     chosen = tuple(inputs or ())
 
     def run() -> int:
         with loading_notice():
-            from eqfuzz.commands.check_model import check_settings
+            from eqfuzz.commands.models.check_model import check_settings
             from eqfuzz.imports.python_models import gather, gather_recording
             from eqfuzz.imports.recordings import StoredRecording
-        settings = check_settings(chosen_config, variants, **others)
         if reference is None:
             model = gather_recording(StoredRecording.read(Path(target)))
         else:
             model = gather(reference, construct, chosen)
-        return _check(model, settings, format is OutputFormat.JSON, quiet)
+        return _check(model, check_settings(settings, variants), format is OutputFormat.JSON, quiet)
 
     raise typer.Exit(exit_code_of_long_run(run, stopped=f"findings so far are in {out}", errors_in=out))
 
 
 def _check(model: GatheredModel, settings: Settings, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.check_model import INVALID, NOT_TRIED, check_model
+    from eqfuzz.commands.models.check_model import INVALID, NOT_TRIED, check_model
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.model_check import ModelCheckReport

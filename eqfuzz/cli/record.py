@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eqfuzz.cli.exit_codes import CLEAN, USAGE, complain
+from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
 from eqfuzz.cli.exit_handling import exit_code_of_long_run
 from eqfuzz.cli.options.common import ObjectFormat, OutputFormat, Quiet
 from eqfuzz.cli.options.values import split_names
 
 if TYPE_CHECKING:
-    from eqfuzz.commands.record_calls import RecordedRun
+    from eqfuzz.commands.models.record_calls import RecordedRun
 
 OUT = Path("eqfuzz-recordings")
 _MEGABYTE = 2**20
@@ -68,7 +69,7 @@ def record(
 def _record(
     command: list[str], chosen: list[str], calls: int, limit: int, out: Path, as_json: bool, quiet: bool
 ) -> int:
-    from eqfuzz.commands.record_calls import record_calls
+    from eqfuzz.commands.models.record_calls import record_calls
 
     run = record_calls(command, out, chosen=chosen, calls=calls, limit=limit, silent=as_json)
     if as_json:
@@ -99,6 +100,9 @@ def _code(run: RecordedRun, command: list[str], chosen: list[str]) -> int:
     """The exit code, after a line for everything that went wrong."""
     for problem in run.problems:
         complain(problem)
+    if run.status == -signal.SIGINT:
+        complain("interrupted")
+        return INTERRUPTED
     if run.status:
         how = f"was ended by signal {-run.status}" if run.status < 0 else f"ended with exit status {run.status}"
         complain(f"{' '.join(command)} {how}" + ("" if run.models else ": nothing is recorded"))

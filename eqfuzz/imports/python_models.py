@@ -89,17 +89,27 @@ class GatheredModel:
         return USES if self.function is None else tuple(use for use in USES if use.is_of_functions)
 
     def write(self, use: ModelUse, path: Path) -> Path:
-        """Write the seed of one use; its path is returned. Raises InvalidSeed, and OSError if it cannot be written."""
-        weights = f"{self.reference.name}.safetensors" if self.recorded is not None else ""
+        """Write the seed of one use; its path is returned. Raises InvalidSeed, and OSError if it cannot be written.
+
+        Recorded objects must be in its folder.
+        """
+        weights = self._weights if self.recorded is not None else ""
         provenance = Provenance("python", {"model": str(self.reference)}, configs=use.configs, weights=weights)
         text = provenance.header() + _text(self, use)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.parent / weights
-        if self.recorded is not None and not beside.exists():
-            write_atomically(beside, self.recorded.weights)
         recognise(text, path.name, path.parent)
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
         return path
+
+    def write_recorded(self, folder: Path) -> None:
+        """Write the recorded objects, if there are any, into the folder of the seeds. Raises OSError."""
+        if self.recorded is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / self._weights, self.recorded.weights)
+
+    @property
+    def _weights(self) -> str:
+        return f"{self.reference.name}.safetensors"
 
 
 def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) -> GatheredModel:

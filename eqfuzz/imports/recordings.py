@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eqfuzz.errors import UsageError, one_line
 from eqfuzz.imports.safetensors import StoredTensor, safetensors_file
-from eqfuzz.recorder.recording import DESCRIPTION, FORMAT, MODEL, SUFFIX
+from eqfuzz.recorder.recording import DESCRIPTION, FORMAT, SUFFIX
 
 _MAIN = "__main__"
 
@@ -80,11 +80,6 @@ class StoredRecording:
             raise UnreadableRecording(path, error.strerror or str(error)) from None
         except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
             raise UnreadableRecording(path, f"it is no recording of eqfuzz: {error}") from None
-
-    @property
-    def has_model(self) -> bool:
-        """Whether the module is among the objects."""
-        return MODEL in self.objects
 
     @property
     def inputs(self) -> tuple[str, ...]:

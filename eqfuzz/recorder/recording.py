@@ -9,10 +9,10 @@ from __future__ import annotations
 import inspect
 import io
 import json
-import os
 import sys
 import types
 import zipfile
+from pathlib import Path
 from typing import Any
 
 SUFFIX = ".recording"
@@ -42,7 +42,6 @@ class Recording:
         self._files: dict[str, bytes] = {}
         self._calls: list[dict[str, Any]] = []
         self._size = 0
-        self._shapes: set[str] = set()
         if self.is_module:
             self._save(MODEL, target, "it")
 
@@ -51,37 +50,33 @@ class Recording:
         """Number of calls."""
         return len(self._calls)
 
-    def add(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Add a call, unless one with the same shapes is there. Raises NotRecorded."""
+    def add(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Add a call, unless one with the same shapes is there; whether it was added. Raises NotRecorded."""
         inputs = self._arguments(args, kwargs)
         shapes = _shapes(inputs)
-        if shapes in self._shapes:
-            return
+        if any(call["inputs"] == shapes for call in self._calls):
+            return False
         self._save(f"inputs-{len(self._calls)}", inputs, f"the inputs of call {len(self._calls)}")
-        self._shapes.add(shapes)
         self._calls.append({"inputs": shapes})
+        return True
 
-    def write(self, path: str) -> None:
+    def write(self, path: Path) -> None:
         """Write the file, complete or not at all. Raises OSError."""
-        import torch
-
-        main = sys.modules.get("__main__")
         description = {
             "format": FORMAT,
             "module": self._module,
             "name": self.name,
             "is_module": self.is_module,
             "calls": self._calls,
-            "search": [os.path.abspath(entry or os.curdir) for entry in sys.path],  # noqa: PTH100, as below
-            "main": _main_name(main),
-            "torch": str(torch.__version__),
+            "search": [str(Path(entry).resolve()) for entry in sys.path],
+            "main": _main_name(sys.modules["__main__"]),
         }
-        part = f"{path}.part"
+        part = path.with_name(f"{path.name}.part")
         with zipfile.ZipFile(part, "w") as file:
             file.writestr(DESCRIPTION, json.dumps(description, indent=2))
             for name, content in self._files.items():
                 file.writestr(name, content)
-        os.replace(part, path)  # noqa: PTH105 - pathlib may not be imported yet in the process that is recorded
+        part.replace(path)
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | dict[str, Any]:
         """The arguments as positional ones, or as keywords where there are some."""
@@ -150,13 +145,12 @@ def _shapes(value: Any) -> str:
     return repr(value) if isinstance(value, bool | int | float | str | None) else type(value).__name__
 
 
-def _main_name(main: types.ModuleType | None) -> str:
+def _main_name(main: types.ModuleType) -> str:
     """What ``__main__`` is called as a module; empty where it has no file."""
-    spec = getattr(main, "__spec__", None)
-    if spec is not None and spec.name:
-        return spec.name.removesuffix(".__main__") if spec.name.endswith(".__main__") else spec.name
-    file = getattr(main, "__file__", None)
-    return os.path.splitext(os.path.basename(file))[0] if file else ""  # noqa: PTH119, PTH122
+    spec, file = main.__spec__, getattr(main, "__file__", None)
+    if spec is not None:
+        return spec.name
+    return Path(file).stem if file else ""
 
 
 def _megabytes(size: int) -> str:

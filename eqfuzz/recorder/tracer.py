@@ -1,7 +1,7 @@
 """Watches the modules and functions that a process calls, and records their first calls.
 
-The chosen ones are recorded; without a choice those that ``torch.compile`` gets; where it gets none, the outermost
-modules that are called. ``torch.compile`` compiles nothing here: what compiled code returns is not asked for.
+The chosen ones are recorded; without a choice those that ``torch.compile`` gets; where none of them is called, the
+outermost modules that are. ``torch.compile`` compiles nothing here: what compiled code returns is not asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from .recording import SUFFIX, NotRecorded, Recording
@@ -27,21 +28,31 @@ PROBLEMS = "problems"
 _MOST_MODULES = 20
 
 
+class _Recorded:
+    """A ``target`` with its recording, None where it cannot be recorded any further, and the file of that."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target  # so that no other object gets its id
+        self.recording: Recording | None = None
+        self.path = Path()
+
+
 class Tracer:
     """Records calls into ``folder``: of the modules and functions with ``chosen`` names, or without those of all that
     matter; so many different ``calls`` of each, and ``limit`` bytes.
     """
 
     def __init__(self, folder: str, chosen: Sequence[str], calls: int, limit: int) -> None:
-        self._folder = folder
+        self._folder = Path(folder)
         self._chosen = frozenset(chosen)
         self._most = calls
         self._limit = limit
         self._process = os.getpid()
         self._compiled: dict[int, Any] = {}
         """Modules that ``torch.compile`` got, by id."""
-        self._recordings: dict[int, tuple[Any, Recording | None, str]] = {}
-        """A target, its recording (None where it cannot be recorded) and its file, by id."""
+        self._calls_compiled = False
+        self._recordings: dict[int, _Recorded] = {}
+        """By id of the target."""
         self._names: dict[str, int] = {}
         self._problems: set[str] = set()
         self._here = threading.local()
@@ -68,8 +79,6 @@ class Tracer:
         """In place of ``torch.compile``: the model or function itself, which is recorded when it is called."""
         if model is None:
             return lambda target: self._compile(torch, target, **options)
-        if not self._compiled and not self._chosen:
-            self._forget_eager()
         module = getattr(model, "__self__", model)
         self._compiled[id(module)] = module
         if isinstance(module, torch.nn.Module):
@@ -77,7 +86,7 @@ class Tracer:
 
         @functools.wraps(model)
         def watched(*args: Any, **kwargs: Any) -> Any:
-            if not self._chosen or self._is_chosen(model):
+            if self._is_chosen(model) if self._chosen else self._is_compiled(module):
                 self._record(model, args, kwargs)
             return model(*args, **kwargs)
 
@@ -86,10 +95,21 @@ class Tracer:
     def _is_wanted(self, module: Any, depth: int) -> bool:
         if self._chosen:
             return self._is_chosen(type(module))
-        if self._compiled:
-            return id(module) in self._compiled
+        if self._is_compiled(module):
+            return True
+        if self._calls_compiled:
+            return False
         is_torchs = type(module).__module__.startswith("torch.")
         return depth == 0 and (not is_torchs or next(module.parameters(), None) is not None)
+
+    def _is_compiled(self, target: Any) -> bool:
+        """Whether ``torch.compile`` got what is called now. The first such call forgets all others."""
+        if id(target) not in self._compiled:
+            return False
+        if not self._calls_compiled:
+            self._calls_compiled = True
+            self._forget_eager()
+        return True
 
     def _is_chosen(self, definition: Any) -> bool:
         name = getattr(definition, "__qualname__", "")
@@ -98,42 +118,42 @@ class Tracer:
     def _record(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if os.getpid() != self._process:
             return  # a worker of a data loader, or the like
+        recorded = self._recordings.get(id(target)) or self._begin(target)
+        if recorded.recording is None or recorded.recording.calls >= self._most:
+            return
         try:
-            _, recording, path = self._recordings.get(id(target)) or self._begin(target)
-            if recording is None or recording.calls >= self._most:
-                return
-            before = recording.calls
-            recording.add(args, kwargs)
-            if recording.calls > before:
-                recording.write(path)
+            if recorded.recording.add(args, kwargs):
+                recorded.recording.write(recorded.path)
         except (NotRecorded, OSError) as error:
             self._report(str(error))
-            if id(target) not in self._recordings:
-                self._recordings[id(target)] = target, None, ""
+            recorded.recording = None  # saving it again at each call would take long
 
-    def _begin(self, target: Any) -> tuple[Any, Recording | None, str]:
-        if len(self._recordings) >= _MOST_MODULES:
+    def _begin(self, target: Any) -> _Recorded:
+        recorded = self._recordings[id(target)] = _Recorded(target)
+        if sum(other.recording is not None for other in self._recordings.values()) >= _MOST_MODULES:
             self._report(f"{_MOST_MODULES} modules are recorded: choose others with --module")
-            return target, None, ""
-        recording = Recording(target, self._limit)
+            return recorded
+        try:
+            recording = Recording(target, self._limit)
+        except NotRecorded as error:
+            self._report(str(error))
+            return recorded
         number = self._names[recording.name] = self._names.get(recording.name, 0) + 1
         name = recording.name if number == 1 else f"{recording.name}-{number}"
-        entry = target, recording, os.path.join(self._folder, name + SUFFIX)  # noqa: PTH118 - no pathlib at start-up
-        self._recordings[id(target)] = entry
-        return entry
+        recorded.recording, recorded.path = recording, self._folder / f"{name}{SUFFIX}"
+        return recorded
 
     def _forget_eager(self) -> None:
-        """Drop what was recorded before ``torch.compile`` was called."""
-        for _, recording, path in self._recordings.values():
-            if recording is not None and os.path.exists(path):  # noqa: PTH110
-                os.unlink(path)  # noqa: PTH108
+        """Drop what was recorded before anything compiled was called."""
+        for recorded in self._recordings.values():
+            recorded.path.unlink(missing_ok=True)
         self._recordings.clear()
         self._names.clear()
 
     def _report(self, problem: str) -> None:
         if problem not in self._problems:
             self._problems.add(problem)
-            with open(os.path.join(self._folder, PROBLEMS), "a", encoding="utf-8") as file:  # noqa: PTH118, PTH123
+            with (self._folder / PROBLEMS).open("a", encoding="utf-8") as file:
                 file.write(problem + "\n")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from eqfuzz.imports.recordings import StoredRecording
 from tests.commandline import write
 from tests.integration.test_check import checked
 from tests.integration.test_imported_package import SHIFTED_RELU
@@ -75,6 +76,19 @@ def test_chosen_functions_and_submodules_are_recorded(tmp_path: Path):
     code, output, _ = record(tmp_path, "--", sys.executable, script)
     assert (code, output.splitlines()[0][:15]) == (0, "halved: 1 call,")
     assert "Doubled" not in output
+
+
+def test_tests_and_packages_are_recorded(tmp_path: Path):
+    write(tmp_path, "test_uses.py", USES.replace("WHAT", "def test_model(): assert model(torch.ones(2)).sum() == 4"))
+    code, output, errors = record(tmp_path, "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert code == 0, errors
+    assert "Doubled: 1 call, " in output
+    (tmp_path / "app").mkdir()
+    write(tmp_path / "app", "__main__.py", USES.replace("WHAT", "model(torch.ones(2))"))
+    code, output, errors = record(tmp_path, "--", sys.executable, "-m", "app")
+    assert code == 0, errors
+    recording = StoredRecording.read(tmp_path / "eqfuzz-recordings" / "Doubled.recording")
+    assert recording.module == "app.__main__"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ BUCKETS = 64
 SENTENCES = """
 the small dog chases a red ball
 birds sing
-nobody has ever seen the other side of this hill
+sailors have never seen the other side of this hill
 a compiler must not change what a program computes
 she reads
 """.strip().splitlines()

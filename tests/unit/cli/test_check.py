@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from eqfuzz.commands import check_model as module
-from eqfuzz.commands.check_model import check_model
+from eqfuzz.commands.models import check_model as module
+from eqfuzz.commands.models.check_model import check_model, check_settings
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
 from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedStarted, Summary
-from eqfuzz.imports.python_models import PythonReference
+from eqfuzz.imports.python_models import PythonReference, gather
 from eqfuzz.mutate.counters import RunCounters
-from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
 from eqfuzz.report.verbs.model_check import ModelCheckReport
@@ -68,8 +68,8 @@ def runs(monkeypatch: pytest.MonkeyPatch):
 
 def checked(tmp_path: Path, variants: int = 2) -> tuple[ModelCheckSummary, list[Event]]:
     events: list[Event] = []
-    settings = Settings(out=tmp_path, rewriting=RewriteSettings(strategy="random", variants=variants))
-    return check_model(RESNET, "", INPUTS, settings, events.append), events
+    settings = check_settings(Settings(out=tmp_path), variants)
+    return check_model(gather(RESNET, "", INPUTS), settings, events.append), events
 
 
 def test_every_use_is_a_program_of_its_own(runs, tmp_path: Path):
@@ -144,7 +144,7 @@ def test_submodule_with_another_kind_of_difference_is_not_named(runs, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model.py"], "TARGET: 'model.py' is no class or function: write package.module:Name"),
+        (["model.py"], "TARGET: 'model.py' is no class, function or recording: write package.module:Name"),
         (["shop.vision:SmallResNet"], "--inputs: shop.vision:SmallResNet needs inputs"),
         (["shop.nowhere:Net", "--inputs", "1"], "shop.nowhere"),
         (["shop.vision:SmallResNet", "--inputs", "rng.normal(2"], "is not valid Python"),

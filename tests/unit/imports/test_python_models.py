@@ -15,10 +15,12 @@ import torch
 from eqfuzz.imports import model_uses
 from eqfuzz.imports.model_uses import ModelUse
 from eqfuzz.imports.python.references import bound_names, changed_names, references
-from eqfuzz.imports.python_models import NotGathered, PythonReference, gather, import_python
+from eqfuzz.imports.python_models import NotGathered, PythonReference, gather, gather_recording, import_python
+from eqfuzz.imports.recordings import StoredRecording
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import STATE_SEED, Loaded, reseed
 from eqfuzz.program.provenance import provenance_of
+from eqfuzz.recorder.recording import Recording
 
 FILES = {
     "shop/__init__.py": "from .net import Net",
@@ -316,3 +318,16 @@ def test_function_that_a_package_imports_is_called_with_arguments(tmp_path, monk
     loaded = Loaded(read_program(model.write(model.uses[0], tmp_path / "seeds" / "one.py")))
     (call,) = loaded.calls(0)
     torch.testing.assert_close(loaded.instance()(*call.args), ((call.args[0] - call.args[1]) ** 2).mean())
+
+
+def test_recorded_module_of_torch_is_read(tmp_path):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.ReLU())
+    recording = Recording(model, limit=2**20)
+    x = torch.arange(12.0).reshape(3, 4)
+    recording.add((x,), {})
+    recording.write(tmp_path / "it.recording")
+    gathered = gather_recording(StoredRecording.read(tmp_path / "it.recording"))
+    gathered.write_recorded(tmp_path / "seeds")
+    loaded = Loaded(read_program(gathered.write(gathered.uses[0], tmp_path / "seeds" / "one.py")))
+    (call,) = loaded.calls(0)
+    torch.testing.assert_close(loaded.instance()(*call.args), model(x))

@@ -32,7 +32,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def written(recording: Recording, folder: Path) -> StoredRecording:
     path = folder / "it.recording"
-    recording.write(str(path))
+    recording.write(path)
     return StoredRecording.read(path)
 
 

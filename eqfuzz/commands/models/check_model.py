@@ -18,9 +18,8 @@ from eqfuzz.imports.model_uses import DYNAMIC, FORWARD, ModelUse
 from eqfuzz.imports.python_models import GatheredModel
 from eqfuzz.mutate.run import check_folders, run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
-from eqfuzz.oracle.compare.checks import AFTERWARDS, DEFAULT_CHECKS, ORACLES
+from eqfuzz.oracle.compare.checks import AFTERWARDS, ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.run.configs.named import Config
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.structure_jobs import StructureJob
 from eqfuzz.run.processes.pool import Pool
@@ -45,15 +44,15 @@ _MODEL = "model."
 """What the names of submodules begin with in a program."""
 
 
-def check_settings(config: Config, variants: int, **others: Any) -> Settings:
-    """Settings of a check: ``config`` and the same with dynamic sizes, and so many rewritten ``variants``."""
+def check_settings(settings: Settings, variants: int) -> Settings:
+    """Settings of a check with so many rewritten ``variants``, in the first configuration and with dynamic sizes."""
+    config = settings.configs[0]
     dynamic = config.model_copy(update={"name": f"{config.name}-dynamic", "dynamic": True})
-    return Settings(
+    return dataclasses.replace(
+        settings,
         rewriting=RewriteSettings(strategy="random" if variants else "none", variants=variants),
-        checks=tuple(name for name in DEFAULT_CHECKS if name not in _LEFT_OUT),
-        configs=(config,),
+        checks=tuple(name for name in settings.checks if name not in _LEFT_OUT),
         seed_configs={DYNAMIC: dynamic},
-        **others,
     )
 
 
@@ -68,6 +67,7 @@ def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> M
     check_folders(settings)
     folder = settings.out / PROGRAMS
     try:
+        model.write_recorded(folder)
         files = {use: model.write(use, folder / f"{reference.name}-{use.name}.py") for use in model.uses}
     except OSError as error:
         raise UsageError(f"--out: {folder}: {error.strerror}") from None

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,6 +73,8 @@ def _run(command: Sequence[str], variables: dict[str, str], *, silent: bool) -> 
             stdout=sys.stderr if silent else None,
             check=False,
         )
+    except KeyboardInterrupt:
+        return -signal.SIGINT  # what is recorded by then is worth keeping
     except OSError as error:
         raise UsageError(f"{command[0]}: cannot be run: {error.strerror}") from None
     return done.returncode

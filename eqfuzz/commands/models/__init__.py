@@ -1,0 +1,1 @@
+"""Verbs about a model of the user's: it is recorded and checked."""
