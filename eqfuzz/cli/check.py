@@ -118,7 +118,8 @@ def check(
 
 
 def _check(model: GatheredModel, settings: Settings, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.models.check_model import INVALID, NOT_TRIED, check_model
+    from eqfuzz.commands.models.check_log import INVALID, NOT_TRIED
+    from eqfuzz.commands.models.check_model import check_model
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.model_check import ModelCheckReport

@@ -54,6 +54,12 @@ class UseChecked:
     """Address of the known issue."""
     submodule: str = ""
     """Dotted name of the smallest submodule that differs by itself; empty where none does, or it was not looked for."""
+    reduced: str = ""
+    """Id of a smaller finding, a program with drawn parameters and inputs; empty for none."""
+    program: str = ""
+    """Text of that program."""
+    unreduced: str = ""
+    """Why there is no such finding, or why it is not reduced; empty where it is."""
     seconds: float = 0.0
     """CPU seconds."""
 

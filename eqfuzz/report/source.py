@@ -60,7 +60,7 @@ class Excerpt:
     program: Program
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = _highlighted(_tabless(self.program.source))
+        lines = _highlighted_lines(_tabless(self.program.source))
         first, last = _entry_lines(self.program, len(lines))
         shown_last = min(last, first + EXCERPT_LINES - 1)
         table = _grid(1, len(str(shown_last)))
@@ -96,8 +96,8 @@ class _Rows:
         original, transformed = _tabless(original), _tabless(transformed)
         self.old_lines, self.new_lines = original.split("\n"), transformed.split("\n")
         old_marks, new_marks = place_marks(original, transformed, steps)
-        self.old_text = _highlighted(original, old_marks)
-        self.new_text = _highlighted(transformed, new_marks)
+        self.old_text = _highlighted_lines(original, old_marks)
+        self.new_text = _highlighted_lines(transformed, new_marks)
         self.new_marks = _by_line(transformed, new_marks)
         self.digits = len(str(max(len(self.old_lines), len(self.new_lines), 1)))
         self.before_code = 2 * (self.digits + 1) + 2
@@ -158,10 +158,16 @@ def _grid(numbers: int, digits: int) -> Table:
     return table
 
 
-def _highlighted(source: str, marks: Sequence[Mark] = ()) -> list[Text]:
-    """The lines of ``source`` in the terminal's own colours, marked stretches bold and underlined."""
+def highlighted(source: str) -> Text:
+    """Python ``source`` in the terminal's own colours."""
     text = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(source)
     text.no_wrap = False
+    return text
+
+
+def _highlighted_lines(source: str, marks: Sequence[Mark] = ()) -> list[Text]:
+    """The lines of ``source`` highlighted, marked stretches bold and underlined."""
+    text = highlighted(source)
     for mark in marks:
         for start, end in _without_indents(source, mark):
             text.stylize("bold underline", start, end)

@@ -151,7 +151,9 @@ class _Translator:
             value = getattr(value, part)
         if isinstance(value, Tensor):
             if id(value) not in self._attributes:
-                self._attributes[id(value)] = self._program.constant(array_of(value), torch_dtype(value), name)
+                self._attributes[id(value)] = self._program.constant(
+                    array_of(value), torch_dtype(value), name, is_buffer=not isinstance(value, nn.Parameter)
+                )
             return GraphArgument(self._attributes[id(value)], value)
         if isinstance(value, nn.Module):
             return GraphArgument(name, value)

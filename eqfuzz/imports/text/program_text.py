@@ -22,11 +22,12 @@ _LONGEST_NAME = 48
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """A constant tensor of a program: an attribute of the module."""
+    """A constant tensor of a program: an attribute of the module; ``is_buffer``: known to be no parameter."""
 
     name: str
     array: np.ndarray
     dtype: str
+    is_buffer: bool = False
 
     @property
     def content(self) -> bytes:
@@ -49,11 +50,12 @@ class ProgramText:
         self._numbers: dict[str, int] = {}
         self._by_array: dict[int, Constant] = {}
 
-    def constant(self, array: np.ndarray, dtype: str, name: str) -> str:
+    def constant(self, array: np.ndarray, dtype: str, name: str, *, is_buffer: bool = False) -> str:
         """The text of a constant tensor."""
         constant = self._by_array.get(id(array))
         if constant is None:
-            constant = Constant(_unique(identifier(name) or "constant", self._attributes), array, dtype)
+            unique = _unique(identifier(name) or "constant", self._attributes)
+            constant = Constant(unique, array, dtype, is_buffer)
             self._by_array[id(array)] = constant
             self.constants[constant.name] = constant
         return f"self.{constant.name}"

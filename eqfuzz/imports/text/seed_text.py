@@ -92,7 +92,8 @@ def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:
         tensor = _drawn(constant)
     else:
         tensor = _literal(constant)
-    if options.gradients and constant.array.dtype.kind == "f" and constant.array.size > 1:
+    can_learn = constant.array.dtype.kind == "f" and constant.array.size > 1 and not constant.is_buffer
+    if options.gradients and can_learn:
         return f"self.{constant.name} = nn.Parameter({tensor})"
     return f'self.register_buffer("{constant.name}", {tensor})'
 

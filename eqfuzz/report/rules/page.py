@@ -13,7 +13,7 @@ from rich.text import Text
 from eqfuzz.report.formatting import printable
 from eqfuzz.report.layout import LabelledTexts, print_text
 from eqfuzz.report.rules.listing import STYLES, TAGS, survival_of, tags_of, to_fields
-from eqfuzz.report.source import SourceDiff
+from eqfuzz.report.source import SourceDiff, highlighted
 from eqfuzz.rewrite.proof.demonstration import Demonstration
 from eqfuzz.rewrite.rules.exactness import Exactness
 from eqfuzz.rewrite.rules.library import equation_of
@@ -108,6 +108,6 @@ def sides_of(rule: Rule) -> tuple[str, str] | None:
 
 
 def _code(text: str) -> Text:
-    highlighted = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    highlighted.rstrip()
-    return highlighted
+    code = highlighted(text)
+    code.rstrip()
+    return code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
@@ -9,8 +11,10 @@ from eqfuzz.events.event import Event
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.events.run import CellJudged, FindingReported, SeedDone
 from eqfuzz.report.formatting import count, duration, named_versions, printable
+from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
 from eqfuzz.report.progress import ProgressCounter
+from eqfuzz.report.source import highlighted
 from eqfuzz.report.tables import plain_table, print_table
 
 STYLES = {
@@ -65,21 +69,8 @@ class ModelCheckReport(LiveReport):
 
     def _close(self, summary: ModelCheckSummary) -> None:
         if not self._quiet:
-            table = plain_table()
-            table.add_column("use", no_wrap=True)
-            table.add_column("outcome", no_wrap=True)
-            table.add_column("cells", justify="right", no_wrap=True)
-            table.add_column("CPU", justify="right", no_wrap=True)
-            for one in summary.uses:
-                seconds = duration(one.seconds) if one.seconds else ""
-                outcome = Text(one.outcome, STYLES[one.outcome])
-                table.add_row(one.title, outcome, str(one.cells or ""), seconds)
             self._print(Text())
-            print_table(self._console, table)
-            self._print(Text())
-            for one in summary.uses:
-                if one.message:
-                    self._print(Text.assemble((f"{one.title}: ", "bold"), _details(one)))
+            print_uses(self._console, summary.uses)
         if summary.interrupted or summary.out_of_time:
             why = "Interrupted" if summary.interrupted else "Out of time"
             self._print(Text(f"{why}: uses without an outcome were not tried.", "bold yellow"))
@@ -87,6 +78,30 @@ class ModelCheckReport(LiveReport):
         self._print(Text(f"{findings}  ·  {duration(summary.seconds)}  ·  programs and findings in {summary.out}"))
         if summary.findings:
             self._print(Text(f"Next: eqfuzz findings --out {summary.out}"))
+
+
+def print_uses(console: Console, uses: Sequence[UseChecked]) -> None:
+    """A table of the uses; below it what their verdicts are made from, and the programs that differ in the same way."""
+    table = plain_table()
+    table.add_column("use", no_wrap=True)
+    table.add_column("outcome", no_wrap=True)
+    table.add_column("cells", justify="right", no_wrap=True)
+    table.add_column("CPU", justify="right", no_wrap=True)
+    for use in uses:
+        seconds = duration(use.seconds) if use.seconds else ""
+        table.add_row(use.title, Text(use.outcome, STYLES[use.outcome]), str(use.cells or ""), seconds)
+    print_table(console, table)
+    print_text(console, Text())
+    for use in uses:
+        if use.message:
+            print_text(console, Text.assemble((f"{use.title}: ", "bold"), _details(use)))
+    for use in uses:
+        if use.program:
+            size = f"these {count(len(use.program.splitlines()), 'line')} differ in the same way [{use.reduced}]"
+            print_text(console, Text.assemble((f"\n{use.title}: ", "bold"), f"{size}:\n"))
+            console.print(highlighted(use.program))
+        if use.unreduced:
+            print_text(console, Text(f"{use.title}: not reduced: {printable(use.unreduced)}", "dim"))
 
 
 def _details(use: UseChecked) -> str:

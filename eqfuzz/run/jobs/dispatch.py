@@ -9,6 +9,7 @@ from eqfuzz.program.program import InvalidSeed
 from eqfuzz.rewrite.explanation import explain
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
+from eqfuzz.run.jobs.export_program import export_program
 from eqfuzz.run.jobs.measure_speed import measure_speed
 from eqfuzz.run.jobs.read_structure import read_structure
 from eqfuzz.run.jobs.run_seed import run_seed
@@ -16,6 +17,7 @@ from eqfuzz.run.jobs.session import Session
 from eqfuzz.run.jobs.trace_program import trace_program
 from eqfuzz.run.jobs.variant_jobs import run_accuracy, run_audit, run_bisect, run_compare, run_describe
 from eqfuzz.run.messages.coverage_jobs import TraceJob
+from eqfuzz.run.messages.export_jobs import ExportJob
 from eqfuzz.run.messages.finding_jobs import AccuracyJob, AuditJob, BisectJob, CompareJob, DescribeJob
 from eqfuzz.run.messages.job import Emit, Job, JobTarget, ProgramInvalid
 from eqfuzz.run.messages.seed_jobs import ExplainJob, RuleExplained, RunJob, SeedValidated, ValidateJob
@@ -49,6 +51,7 @@ _FUNCTIONS: dict[type[Job[Any]], Callable[[Any, Emit], None]] = {
     ExplainJob: run_explain,
     ValidateJob: run_validate,
     StructureJob: read_structure,
+    ExportJob: export_program,
     DescribeJob: run_describe,
     AuditJob: run_audit,
     CompareJob: run_compare,

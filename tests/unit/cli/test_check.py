@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.commands.models import check_model as module
+from eqfuzz.commands.models import submodule_search
 from eqfuzz.commands.models.check_model import check_model, check_settings
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
@@ -63,6 +64,8 @@ def runs(monkeypatch: pytest.MonkeyPatch):
         return summary
 
     monkeypatch.setattr(module, "run", run)
+    monkeypatch.setattr(submodule_search, "run", run)
+    monkeypatch.setattr(module, "plain_finding", lambda seed, *_: f"{seed.stem} is scripted")
     return scripted
 
 
@@ -100,6 +103,7 @@ def test_outcomes_are_distinguished(runs, tmp_path: Path):
     }
     summary, events = checked(tmp_path, variants=0)
     assert [use.outcome for use in summary.uses] == ["agrees", "differs", "not comparable", "unsupported", "invalid"]
+    assert summary.uses[1].unreduced == "SmallResNet-evaluation is scripted"
     assert summary.findings == 1
     stream = io.StringIO()
     with ModelCheckReport(Console(file=stream, width=100)) as report:
@@ -112,10 +116,11 @@ def test_outcomes_are_distinguished(runs, tmp_path: Path):
 
 def test_smallest_submodule_that_differs_is_named(runs, tmp_path: Path, monkeypatch):
     names = ("stem", "stem.0", "layers", "layers.0", "layers.0.first", "layers.1", "layers.1.first", "head")
-    monkeypatch.setattr(module, "_submodules", lambda path, settings: names)
+    monkeypatch.setattr(module, "submodules_of", lambda path, settings: names)
     runs |= dict.fromkeys(["forward", "layers", "layers.1"], VerdictKind.WRONG_RESULT)
     summary, _ = checked(tmp_path, variants=0)
     assert summary.uses[0].submodule == "layers.1"
+    assert summary.uses[0].unreduced == "SmallResNet-submodule-layers.1 is scripted"
     assert summary.findings == 1
     tried = [path.stem.rpartition("-")[2] for path in (tmp_path / "programs").glob("*submodule*.py")]
     assert sorted(tried) == ["layers", "layers.0", "layers.1", "layers.1.first", "stem"]
@@ -135,7 +140,7 @@ def test_model_of_which_nothing_is_compiled_does_not_agree(runs, tmp_path: Path)
 
 
 def test_submodule_with_another_kind_of_difference_is_not_named(runs, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(module, "_submodules", lambda path, settings: ("stem", "head"))
+    monkeypatch.setattr(module, "submodules_of", lambda path, settings: ("stem", "head"))
     runs |= {"forward": VerdictKind.WRONG_RESULT, "stem": VerdictKind.WRONG_METADATA, "head": VerdictKind.WRONG_RESULT}
     summary, _ = checked(tmp_path, variants=0)
     assert summary.uses[0].submodule == "head"

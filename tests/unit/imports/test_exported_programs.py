@@ -130,6 +130,13 @@ def test_gradients_make_weights_parameters(tmp_path: Path) -> None:
     assert "self.weight = nn.Parameter(" in _translated(path, gradients=True).text
 
 
+def test_gradients_leave_buffers_as_they_are(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "model.pt2", nn.BatchNorm1d(3), torch.randn(2, 3))
+    text = _translated(path, gradients=True).text
+    assert "self.weight = nn.Parameter(" in text
+    assert 'self.register_buffer("running_mean", ' in text
+
+
 def test_saved_module_is_exported_for_the_inputs(tmp_path: Path) -> None:
     torch.manual_seed(3)
     module = torch.fx.symbolic_trace(nn.Sequential(nn.Linear(4, 8), nn.GELU()))

@@ -1,0 +1,88 @@
+"""A difference of a model as a short program: its exported graph with drawn weights and inputs, reduced."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from pathlib import Path
+
+from eqfuzz.commands.seeds.each_seed import answer_of
+from eqfuzz.errors import UsageError
+from eqfuzz.events.event import Event
+from eqfuzz.events.run import FindingReported
+from eqfuzz.imports.models import ImportOptions, import_model
+from eqfuzz.mutate.run import run
+from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.oracle.compare.checks import AFTERWARDS
+from eqfuzz.run.limits import Limits
+from eqfuzz.run.messages.export_jobs import ExportJob
+from eqfuzz.run.processes.pool import Pool
+from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reduce.finding_reducer import NotReduced
+from eqfuzz.triage.reduce.in_place import InPlaceReduction
+
+
+@dataclasses.dataclass(frozen=True)
+class PlainFinding:
+    """A finding that has nothing of the model's parameters and inputs but their shapes and spread.
+
+    ``problem`` says why it is not reduced; empty where it is.
+    """
+
+    finding: Finding
+    problem: str = ""
+
+
+def plain_finding(seed: Path, kind: str, settings: Settings, seconds: float) -> PlainFinding | str:
+    """A smaller finding with the same ``kind`` of difference as ``seed``; in its place, why there is none.
+
+    It is a run below the folder of ``settings``, and takes some ``seconds`` of wall time.
+    """
+    plain = _exported(seed, settings)
+    if isinstance(plain, str):
+        return plain
+    reported: list[FindingReported] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, FindingReported) and event.finding.verdict.kind == kind:
+            reported.append(event)
+
+    alone = dataclasses.replace(
+        settings,
+        paths=(plain,),
+        time=seconds,
+        rewriting=RewriteSettings(strategy="none", variants=0),
+        checks=tuple(name for name in settings.checks if name not in AFTERWARDS),
+    )
+    summary = run(alone, note)
+    if summary.interrupted:
+        raise KeyboardInterrupt
+    if not reported:
+        return "out of time" if summary.out_of_time else "with drawn weights and inputs its graph does not differ"
+    event = reported[0]
+    reduction = InPlaceReduction(
+        event.finding, Path(event.folder), settings.out, lambda _: None, seconds=seconds, jobs=settings.jobs
+    )
+    try:
+        return PlainFinding(reduction.run())
+    except (NotReduced, RunnerFailed, OSError) as error:
+        return PlainFinding(event.finding, problem=str(error))
+
+
+def _exported(seed: Path, settings: Settings) -> Path | str:
+    """The seed's graph as another seed beside it; in its place, why there is none."""
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-export-") as folder:
+        file = Path(folder) / f"{seed.stem}-plain.pt2"
+        with Pool(settings.environment(), Limits(), jobs=1, warm=False) as pool:
+            _, answer = answer_of(
+                seed, lambda program: ExportJob(program=program, seed=settings.seed, file=str(file)), pool
+            )
+        if isinstance(answer, str):
+            return answer
+        if answer.problem:
+            return f"it cannot be exported: {answer.problem}"
+        try:
+            return import_model(file, seed.parent, ImportOptions(drawn=True, gradients=True, unsafe=True)).path
+        except UsageError as error:
+            return str(error)
