@@ -20,6 +20,25 @@ def key_of_storage(storage: torch.UntypedStorage) -> int:
     return storage._cdata
 
 
+class WeakStorage:
+    """A storage that is not kept alive by this, while its ``key_of_storage`` is not used again either."""
+
+    def __init__(self, storage: torch.UntypedStorage) -> None:
+        self._weak = storage._weak_ref()
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether nothing holds the storage any more."""
+        return bool(torch.UntypedStorage._expired(self._weak))
+
+    def get(self) -> torch.UntypedStorage | None:
+        """The storage; None if it is dead."""
+        return torch.UntypedStorage._new_with_weak_ptr(self._weak)
+
+    def __del__(self) -> None:
+        torch.UntypedStorage._free_weak_ref(self._weak)
+
+
 def version(tensor: torch.Tensor) -> int:
     """How often it, or what shares its storage, was written to. Tensors of inference mode do not count."""
     return tensor._version

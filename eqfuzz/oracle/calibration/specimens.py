@@ -95,11 +95,16 @@ def make_specimen(
             repeated = judge_self(eager, observe(make, calls))
             reason = "" if repeated.kind is VerdictKind.AGREE else repeated.message
         if not reason:
-            references = tuple(reference(make, calls, seed=seed, samples=samples) for samples in THRESHOLDS.samples)
+            references: list[Reference] = []
+            for samples in THRESHOLDS.samples:
+                before = references[-1] if references else None
+                references.append(reference(make, calls, seed=seed, samples=samples, before=before))
             narrowest = references[0].narrowest
             if narrowest is not None and torch.finfo(narrowest).eps > torch.finfo(dtype).eps:
                 raise NoSpecimen(f"computes in {str(narrowest).removeprefix('torch.')}")
-            return Specimen(program, dtype, make, calls, eager, _other(make, calls, eager, transform), references)
+            return Specimen(
+                program, dtype, make, calls, eager, _other(make, calls, eager, transform), tuple(references)
+            )
     raise NoSpecimen(reason)
 
 

@@ -74,7 +74,7 @@ def describe(error: BaseException) -> Raised:
         type=type(wrapped).__name__,
         message=_named_by_cause(str(wrapped)),
         origin=origin,
-        out_of_memory=any(_is_out_of_memory(link) for link in _chain(error)),
+        out_of_memory=any(is_out_of_memory(link) for link in _chain(error)),
         traceback=text[-_TRACEBACK_LIMIT:],
         by_statement=origin == "program" and _raised_by_own_statement(wrapped),
         frames=_frames(error),
@@ -199,7 +199,8 @@ def _innermost_wrapped(error: BaseException) -> BaseException:
     return error.__cause__ or error
 
 
-def _is_out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an allocation failed."""
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
         return True
     return isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error)) is not None

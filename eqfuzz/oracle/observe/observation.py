@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import torch
+
 
 @dataclasses.dataclass(frozen=True)
 class Raised:
@@ -88,3 +90,9 @@ class Observation:
     def first(self, count: int) -> Observation:
         """The first ``count`` calls only."""
         return Observation(self.calls[:count], self.seconds)
+
+
+def numbers_in(call: CallObservation) -> int:
+    """How many numbers the tensors among its values hold."""
+    leaves = [leaf for group in VALUES for _, leaf in getattr(call, group)]
+    return sum(leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor))

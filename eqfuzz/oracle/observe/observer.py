@@ -194,12 +194,20 @@ def _one_call(
         twice = bool(namespace.get(SECOND_BACKWARD))
         with backward_scope(backward.cotangents):
             first_gradients = gradients.run(backward, again=twice)
-        record.gradients += [(path, keep(leaf)) for path, leaf in first_gradients]
         second = gradients.plan_second(first_gradients, backward) if twice else None
+        record.gradients += _consumed(first_gradients, keep)
         if second is not None:
             with backward_scope(second.cotangents):
                 second_gradients = gradients.run(second)
-            record.gradients += [(path, keep(leaf)) for path, leaf in second_gradients]
+            record.gradients += _consumed(second_gradients, keep)
+
+
+def _consumed(leaves: list[tuple[str, Any]], keep: Keep) -> Iterator[tuple[str, Any]]:
+    """The leaves passed through ``keep``, each freed before the next, as they are large."""
+    leaves.reverse()
+    while leaves:
+        path, leaf = leaves.pop()
+        yield path, keep(leaf)
 
 
 @contextlib.contextmanager

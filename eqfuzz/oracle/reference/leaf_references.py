@@ -22,7 +22,8 @@ from eqfuzz.oracle.thresholds import THRESHOLDS
 class ShadowState(Protocol):
     """The state of a shadowed run: rows by storage, sparse tensor and Python number, and all storages seen.
 
-    ``exported``: numbers went to numpy. ``captures``: only what Dynamo captured was shadowed.
+    ``exported``: numbers went to numpy. ``captures``: only what Dynamo captured was shadowed. ``is_full``: the run
+    was given up.
     """
 
     shadows: Shadows
@@ -30,6 +31,7 @@ class ShadowState(Protocol):
     noise: Noise
     exported: bool
     captures: bool
+    is_full: bool
     memory: KnownMemory
     extracted: ExtractedFloats
 
@@ -38,6 +40,8 @@ class ShadowState(Protocol):
 
 def leaf_of(run: ShadowState, value: Any) -> LeafReference:
     """The reference of one leaf as it is now."""
+    if run.is_full:
+        return LeafReference(None)
     # Before ``noisy``, which makes the memory of each tensor known.
     is_outside = run.captures and _is_outside_of_graphs(run, value)
     if isinstance(value, torch.Tensor) and run.noisy(value):
@@ -79,10 +83,10 @@ def _is_outside_of_graphs(run: ShadowState, value: Any) -> bool:
 
 
 def _of_rows(run: ShadowState, rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
-    copy = rows.clone(memory_format=torch.contiguous_format).resolve_conj()
+    rows = rows.resolve_conj()
     if dtype.is_floating_point or dtype.is_complex:
-        copy = run.noise.overflow(copy, dtype, everywhere=True)
-    return leaf_reference(copy, dtype, jumped=jumped)
+        rows = run.noise.overflow(rows.clone(memory_format=torch.contiguous_format), dtype, everywhere=True)
+    return leaf_reference(rows, dtype, jumped=jumped)
 
 
 def _of_array(run: ShadowState, value: np.ndarray | np.inexact) -> LeafReference:

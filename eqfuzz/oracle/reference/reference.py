@@ -40,6 +40,32 @@ class LeafReference:
     rerun: torch.Tensor | None = None
     unknown: str = ""
 
+    def joined(self, other: LeafReference) -> LeafReference:
+        """The reference from the noisy runs of both; this one becomes part of it, and is not to be used any more."""
+        if self.unknown or other.bound is None:
+            return other if other.unknown else self
+        if other.unknown or self.bound is None:
+            return other
+        if self.bound.shape != other.bound.shape:
+            return dataclasses.replace(self, unknown="its shape differs from run to run")
+        assert self.exact is not None and other.exact is not None
+        assert self.unstable is not None and other.unstable is not None
+        assert self.observed_classes is not None and other.observed_classes is not None
+        # In place: the references of a large model take more memory than its noisy runs.
+        torch.maximum(self.bound, other.bound, out=self.bound)
+        self.exact.logical_and_(other.exact)
+        self.unstable.logical_or_(other.unstable)
+        self.observed_classes.bitwise_or_(other.observed_classes)
+        if self.jumped is None and other.jumped is None:
+            return self
+        jumped = [leaf.jumped for leaf in (self, other) if leaf.jumped is not None]
+        return dataclasses.replace(
+            self,
+            jumped=torch.stack(jumped).any(0) & (self.observed_classes == 1),
+            lowest=torch.minimum(*(leaf.value if leaf.lowest is None else leaf.lowest for leaf in (self, other))),
+            highest=torch.maximum(*(leaf.value if leaf.highest is None else leaf.highest for leaf in (self, other))),
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
@@ -53,6 +79,9 @@ class Reference:
             inconclusive.
         unshadowed_operators: How many operators had no float64 form.
         narrowest: The least precise float dtype that was computed in.
+        samples: How many noisy runs it comes from.
+        together: How many of them fit in memory at once.
+        leaves: The references in ``calls``, in the order in which they were made.
     """
 
     calls: list[CallObservation]
@@ -60,6 +89,9 @@ class Reference:
     unknown: str = ""
     unshadowed_operators: int = 0
     narrowest: torch.dtype | None = None
+    samples: int = 0
+    together: int = 0
+    leaves: list[LeafReference] = dataclasses.field(default_factory=list)
 
 
 def leaf_reference(rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = False) -> LeafReference:
@@ -68,27 +100,40 @@ def leaf_reference(rows: torch.Tensor, dtype: torch.dtype, *, jumped: bool = Fal
     ``jumped``: it is the result of an operator such as ``floor``.
     """
     clean = rows[0].clone()
-    agree = ((rows[1:] == rows[:1]) | ((rows[1:] != rows[1:]) & (rows[:1] != rows[:1]))).all(0)
+    exact = torch.ones(clean.shape, dtype=torch.bool)
     if not dtype.is_floating_point and not dtype.is_complex:
-        finite_only = torch.ones(clean.shape, dtype=torch.int8)
-        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), agree, ~agree, finite_only)
+        for row in rows[1:]:
+            exact &= row == clean
+        finite_only = torch.ones(clean.shape, dtype=torch.uint8)
+        return LeafReference(clean, torch.zeros(clean.shape, dtype=torch.float64), exact, ~exact, finite_only)
+    bound = torch.zeros(clean.shape, dtype=torch.float64)
+    clean_class = classes(clean)
+    observed_classes = _bit(clean_class)
+    # Row by row: a tensor of all deviations would be as large as all rows.
+    for row in rows[1:]:
+        row_class = classes(row)
+        observed_classes |= _bit(row_class)
+        exact &= (row == clean) | ((row != row) & (clean != clean))
+        deviation = (row - clean).abs()
+        if bool((row_class | clean_class).any()):
+            deviation.masked_fill_((row_class | clean_class) != 0, 0.0)
+        torch.maximum(bound, deviation, out=bound)
     info = torch.finfo(dtype)
-    finite = torch.isfinite(rows)
-    size = clean.abs()
-    deviation = (rows[1:] - rows[:1]).abs()
-    bound = deviation.masked_fill(~(finite[1:] & finite[:1]), 0.0).amax(0)
     slack = THRESHOLDS.bound_slack(half=dtype in HALVES)
-    bound = bound + torch.where(finite[0], slack * info.eps * size, 0.0)
-    row_classes = classes(rows)
-    same_class = (row_classes[1:] == row_classes[:1]).all(0)
-    observed_classes = torch.stack([(row_classes == number).any(0) * 2**number for number in range(4)]).sum(0)
+    bound += (slack * info.eps * clean.abs()).masked_fill_(clean_class != 0, 0.0)
     relative = max(THRESHOLDS.unstable_relative, THRESHOLDS.unstable_epsilons * info.eps)
-    much = bound > relative * size + THRESHOLDS.unstable_floor * smallest(dtype)
-    reference = LeafReference(clean, bound, agree, (~agree) & (much | ~same_class), observed_classes)
-    finite_jump = ~agree & finite.all(0)
+    floor = THRESHOLDS.unstable_floor * smallest(dtype)
+    much = bound > relative * clean.abs() + floor
+    unstable = ~exact & (much | (observed_classes != _bit(clean_class)))
+    reference = LeafReference(clean, bound, exact, unstable, observed_classes)
+    finite_jump = ~exact & (observed_classes == 1)
     if not jumped or dtype.is_complex or not bool(finite_jump.any()):
         return reference
     return dataclasses.replace(reference, jumped=finite_jump, lowest=rows.amin(0), highest=rows.amax(0))
+
+
+def _bit(element_class: torch.Tensor) -> torch.Tensor:
+    return torch.bitwise_left_shift(torch.ones_like(element_class, dtype=torch.uint8), element_class.to(torch.uint8))
 
 
 def classes(values: torch.Tensor) -> torch.Tensor:

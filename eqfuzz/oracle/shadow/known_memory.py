@@ -7,18 +7,19 @@ from collections.abc import Iterable
 import torch
 
 from eqfuzz.oracle.shadow.shadow_storage import has_storage, storage_key
+from eqfuzz.oracle.shadow.storage_table import StorageTable
 
 
 class KnownMemory:
-    """Storages by their key. They are kept alive, so that no key is used again."""
+    """Storages by their key."""
 
     def __init__(self) -> None:
-        self._storages: dict[int, torch.UntypedStorage] = {}
+        self._storages: StorageTable[None] = StorageTable()
 
     def remember(self, value: torch.Tensor) -> None:
         """Add its storage."""
-        if has_storage(value):
-            self._storages[storage_key(value)] = value.untyped_storage()
+        if has_storage(value) and storage_key(value) not in self._storages:
+            self._storages.put(value.untyped_storage(), None)
 
     def knows(self, value: torch.Tensor) -> bool:
         """Whether its storage is known, or it has none."""
@@ -29,7 +30,7 @@ class KnownMemory:
 
     def holds(self, address: int) -> bool:
         """Whether the address lies in a known storage."""
-        return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s in self._storages.values())
+        return any(s.data_ptr() <= address < s.data_ptr() + s.nbytes() for s, _ in self._storages.living())
 
     def owner(self, value: torch.Tensor) -> torch.UntypedStorage | None:
         """The known storage whose memory includes that of ``value``; None if there is none."""
@@ -38,7 +39,7 @@ class KnownMemory:
             return None
         first = storage.data_ptr()
         end = first + storage.nbytes()
-        for other in self._storages.values():
+        for other, _ in self._storages.living():
             if other.device.type == "cpu" and other.data_ptr() <= first and end <= other.data_ptr() + other.nbytes():
                 return other
         return None

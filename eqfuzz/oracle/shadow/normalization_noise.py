@@ -17,15 +17,19 @@ _Rows = torch.Tensor
 
 
 def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
-    """``results`` (rows of each output) with the noisy rows of the first one normalised by the sums of other rows."""
+    """``results`` (rows of each output) with the noisy rows of the first one normalised by the sums of other rows.
+
+    They are changed in place.
+    """
     correct = _CORRECTIONS.get(operation.name)
     if correct is None or not results:
         return results
     first = correct(operation, results)
     if first is None or first.shape != results[0].shape:
         return results
-    # Row 0 remains that of the kernel.
-    return [torch.cat([results[0][:1], first[1:].to(results[0].dtype)]), *results[1:]]
+    if first is not results[0]:
+        results[0][1:] = first[1:]  # row 0 remains that of the kernel
+    return results
 
 
 def _forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
@@ -100,11 +104,17 @@ def _softmax_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows
     if output.dim() == 1:
         return None
     dim = operation.args[2] % (output.dim() - 1) + 1
+    # Row by row: scores of attention are the largest tensors of a model.
     if operation.name == "_softmax_backward_data":
-        factor, total = output, (gradient * output).sum(dim, keepdim=True)
+        total = torch.stack([(one * row).sum(dim - 1, keepdim=True) for one, row in zip(gradient, output, strict=True)])
     else:
-        factor, total = output.exp(), gradient.sum(dim, keepdim=True)
-    return results[0] + factor * (total - _next_row(total))
+        total = gradient.sum(dim, keepdim=True)
+    change = total - _next_row(total)
+    corrected = results[0].to(torch.float64)
+    for row in range(1, len(change)):
+        factor = output[row] if operation.name == "_softmax_backward_data" else output[row].exp()
+        corrected[row].addcmul_(factor, change[row])
+    return corrected
 
 
 _STATISTICS = {

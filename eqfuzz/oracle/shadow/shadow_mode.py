@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,8 +49,8 @@ _STORAGE_CHANGES = {"set", "resize", "resize_as"}
 class ShadowMode(TorchDispatchMode):
     """Shadows every operator that runs in ``inside()``: in its real dtype, and on float64 copies of its operands.
 
-    Of these one is clean and ``samples`` are noisy; ``seed`` decides the noise. ``captures`` is for graphs that Dynamo
-    captured.
+    Of these one is clean and ``samples`` are noisy; ``seed`` and ``stream`` decide the noise. The run is given up
+    when they take more than ``most_bytes``. ``captures`` is for graphs that Dynamo captured.
 
     Attributes:
         data_dependent: The first reason why rounding could change control flow or a shape; empty if there is none.
@@ -58,16 +59,20 @@ class ShadowMode(TorchDispatchMode):
         narrowest: The least precise float dtype computed in.
         exported: Numbers went to numpy.
         paused: Operators are not shadowed.
+        is_full: The copies would have taken more than ``most_bytes``. Nothing was shadowed since.
+        peak_bytes: What the copies took at most, those of one operator's operands and results twice.
     """
 
     # Without this torch refuses higher-order operators under any mode.
     supports_higher_order_operators = True
 
-    def __init__(self, seed: int, samples: int, *, captures: bool = False) -> None:
+    def __init__(
+        self, seed: int, samples: int, *, stream: int = 0, most_bytes: float = math.inf, captures: bool = False
+    ) -> None:
         super().__init__()
         self.shadows = Shadows(samples)
         self.sparse = SparseRows()
-        self.noise = Noise(seed)
+        self.noise = Noise(seed, stream)
         self.data_dependent = ""
         self.unknown = ""
         self.unshadowed_operators = 0
@@ -75,6 +80,9 @@ class ShadowMode(TorchDispatchMode):
         self.exported = False
         self.captures = captures
         self.paused = False
+        self.is_full = False
+        self.peak_bytes = 0
+        self._most_bytes = most_bytes
         self.memory = KnownMemory()
         self.extracted = ExtractedFloats(self._depend_on_data)
 
@@ -119,7 +127,7 @@ class ShadowMode(TorchDispatchMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if self.paused:
+        if self.paused or self.is_full:
             return func(*args, **kwargs)
         if not isinstance(func, OpOverload):
             return self._run_higher_order(func, args, kwargs)
@@ -152,9 +160,19 @@ class ShadowMode(TorchDispatchMode):
         elif fresh and has_drawn:
             if noisy and any(value.is_floating_point() for value in fresh) and not call.name.startswith("bernoulli"):
                 self.lose_track(f"{call.name} draws random numbers that depend on rounded ones")
-        elif fresh:
+        elif fresh and not self._becomes_full(outputs, call.operands):
             self._shadow_functional(call, outputs, fresh, error, noisy=noisy)
         return real
+
+    def _becomes_full(self, results: list[torch.Tensor], operands: list[torch.Tensor]) -> bool:
+        """Whether the operator needs more memory than there is; then the run is given up."""
+        numbers = sum(value.numel() for value in (*results, *operands) if has_storage(value))
+        needed = self.shadows.bytes + numbers * self.shadows.rows * torch.float64.itemsize
+        self.peak_bytes = max(self.peak_bytes, needed)
+        if needed > self._most_bytes:
+            self.is_full = True
+            self.shadows.clear()
+        return self.is_full
 
     def _fresh_outputs(self, call: OperatorCall, outputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """The outputs that share no storage with an operand; their memory is known from now on."""
@@ -212,7 +230,8 @@ class ShadowMode(TorchDispatchMode):
                 self.memory.remember(value)
             return real
         # Before the operator runs for real, since it overwrites what the shadows are made from.
-        operation = None if call.is_random else self._operation_in_place(call)
+        is_shadowed = not call.is_random and not self._becomes_full(call.written, call.operands)
+        operation = self._operation_in_place(call) if is_shadowed else None
         real, has_drawn = call.run()
         for value in call.written:
             self.memory.remember(value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
-from collections.abc import Iterable
 from typing import Any
 
 import torch
 
+from eqfuzz.oracle.observe.exceptions import is_out_of_memory
 from eqfuzz.oracle.reference.noise import Noise
 from eqfuzz.oracle.reference.rounding_model import RANKING, is_jump, opmath
 from eqfuzz.oracle.shadow.shadow_storage import shadow_dtype
@@ -120,6 +120,7 @@ def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[tor
 
     An output whose rows differ in shape is None. Tried in this order: all rows at once, row by row in float64, row by
     row rounded to the real dtype (custom and quantised operators). Written operands change in ``operation.rows``.
+    Raises RuntimeError where an allocation fails.
     """
     saved = {id(value): operation.rows[id(value)].clone() for value in operation.written}
     ways = [_row_by_row, _row_by_row_rounded]
@@ -128,7 +129,9 @@ def attempt(operation: ShadowOperation, outputs: list[torch.Tensor]) -> list[tor
     for way in ways:
         try:
             results = way(operation)
-        except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, AssertionError):
+        except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, AssertionError) as error:
+            if is_out_of_memory(error):
+                raise
             # Many kernels have no float64 form or refuse an extra dimension. Where all ways fail the caller counts it.
             operation.rows.update({key: rows.clone() for key, rows in saved.items()})
             continue
@@ -268,7 +271,7 @@ def _row_by_row_rounded(operation: ShadowOperation) -> list[Any]:
 
 def _stacked(operation: ShadowOperation, *, rounded: bool) -> list[Any]:
     fresh_outs, read = _out_arguments(operation), _operands_read(operation)
-    collected: list[list[torch.Tensor]] = []
+    stacks: list[torch.Tensor | None] = []
     outs: dict[int, list[torch.Tensor]] = {id(value): [] for value in fresh_outs}
     for row in range(operation.count):
         replaced = {key: rows[row] for key, rows in operation.rows.items()}
@@ -277,20 +280,26 @@ def _stacked(operation: ShadowOperation, *, rounded: bool) -> list[Any]:
                 replaced[id(value)] = replaced[id(value)].clone()
             else:
                 replaced[id(value)] = torch.empty(0, dtype=value.dtype if rounded else shadow_dtype(value.dtype))
-        result = _call_with(operation, replaced, rounded=rounded)
-        collected.append(tensors_in(result))
+        results = tensors_in(_call_with(operation, replaced, rounded=rounded))
+        stacks = stacks if row else [value.new_empty(operation.count, *value.shape) for value in map(_dense, results)]
+        stacks = [_with_row(stack, row, value) for stack, value in zip(stacks, results, strict=True)]
         for value in fresh_outs:
             outs[id(value)].append(replaced[id(value)])
     for key, rows in outs.items():
         operation.rows[key] = torch.stack(rows)
-    return [_stack(column) for column in zip(*collected, strict=True)]
+    return stacks
 
 
-def _stack(column: Iterable[torch.Tensor]) -> torch.Tensor | None:
-    rows = [value.to_dense() if value.layout is not torch.strided else value for value in column]
-    if any(value.shape != rows[0].shape for value in rows):
+def _with_row(stack: torch.Tensor | None, row: int, value: torch.Tensor) -> torch.Tensor | None:
+    """``stack`` with one row set, in place; None where it has another shape."""
+    if stack is None or stack.shape[1:] != value.shape:
         return None
-    return torch.stack(rows)
+    stack[row] = _dense(value)
+    return stack
+
+
+def _dense(value: torch.Tensor) -> torch.Tensor:
+    return value if value.layout is torch.strided else value.to_dense()
 
 
 def _call(operation: ShadowOperation, row: int) -> Any:

@@ -6,20 +6,23 @@ import dataclasses
 
 import numpy as np
 import torch
+from torch.nn.parameter import is_lazy
 
 from eqfuzz.oracle.reference.rounding_model import component
+from eqfuzz.oracle.shadow.storage_table import StorageTable
 from eqfuzz.torch_internals.tensors import is_zero_tensor, key_of_storage, negated_view, storage_key
+
+_MOST_DEAD_BYTES = 16 << 20
+"""Bytes of shadows that are stored before those of dead storages are dropped."""
 
 
 @dataclasses.dataclass
 class _Shadow:
     """``rows`` has shape (samples + 1, length): row 0 clean, the others noisy, in units of ``dtype``.
 
-    ``jumped``: all of them are results of one operator such as ``floor``. ``storage`` is kept alive, so that its
-    address is not used again.
+    ``jumped``: all of them are results of one operator such as ``floor``.
     """
 
-    storage: torch.UntypedStorage
     dtype: torch.dtype
     rows: torch.Tensor
     jumped: bool = False
@@ -29,12 +32,23 @@ class Shadows:
     """A table from storages to their shadows. The rows of a storage without a shadow equal its real numbers.
 
     Rows belong to storages, so views, in-place writes, expanded and aliased tensors need no bookkeeping of their own.
-    Integers and bools, which may come from noisy floats, keep their dtype; floats are stored as float64.
+    Integers and bools, which may come from noisy floats, keep their dtype; floats are stored as float64. Those of
+    dead storages are dropped before long.
+
+    Attributes:
+        rows: Rows of each shadow.
+        bytes: What the shadows of living storages take, and a little that dead ones still do.
     """
 
     def __init__(self, samples: int) -> None:
         self.rows = samples + 1
-        self._table: dict[int, _Shadow] = {}
+        self.bytes = 0
+        self._table: StorageTable[_Shadow] = StorageTable()
+        self._unswept = 0
+
+    def clear(self) -> None:
+        """Drop all shadows."""
+        self._table.clear()
 
     def holds(self, tensor: torch.Tensor) -> bool:
         return tensor.layout is torch.strided and storage_key(tensor) in self._table
@@ -68,21 +82,22 @@ class Shadows:
 
         False where the two read it as different dtypes.
         """
-        shadow = self._table[key_of_storage(owner)]
+        shadow = self._table.get(key_of_storage(owner))
+        assert shadow is not None
         storage, unit = tensor.untyped_storage(), shadow.dtype.itemsize
         first, apart = divmod(storage.data_ptr() - owner.data_ptr(), unit)
         length = storage.nbytes() // unit
         if apart or component(tensor.dtype) is not shadow.dtype or first + length > shadow.rows.shape[1]:
             return False
         rows = shadow.rows[:, first : first + length]
-        self._table[key_of_storage(storage)] = _Shadow(storage, shadow.dtype, rows)
+        self._table.put(storage, _Shadow(shadow.dtype, rows))
         return True
 
     def adopt(self, tensor: torch.Tensor) -> None:
         """Make a shadow whose rows all equal the real numbers of ``tensor``'s storage."""
         real = _whole_storage(tensor)
         rows = real.to(shadow_dtype(real.dtype)).repeat(self.rows, 1)
-        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real.dtype, rows)
+        self._put(tensor, _Shadow(real.dtype, rows))
 
     def jumped(self, tensor: torch.Tensor) -> bool:
         """Whether the storage holds results of one operator that jumps."""
@@ -98,10 +113,10 @@ class Shadows:
         fits = parts.is_contiguous() and tensor.is_contiguous() and tensor.numel() * units == length
         if fits and parts.dtype is shadow_dtype(real):
             rows = parts.view(self.rows, length)
-            self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
+            self._put(tensor, _Shadow(real, rows, jumped))
             return
         rows = torch.zeros((self.rows, length), dtype=shadow_dtype(real))
-        self._table[storage_key(tensor)] = _Shadow(tensor.untyped_storage(), real, rows, jumped)
+        self._put(tensor, _Shadow(real, rows, jumped))
         view = self.view(tensor)
         assert view is not None
         view.copy_(values)
@@ -115,9 +130,7 @@ class Shadows:
 
     def forget(self, tensor: torch.Tensor) -> None:
         """Remove the shadow: the storage is exact."""
-        shadow = self._table.get(storage_key(tensor))
-        if shadow is not None:
-            del self._table[storage_key(tensor)]
+        self._table.remove(storage_key(tensor))
 
     def refresh(self, tensor: torch.Tensor) -> None:
         """Overwrite the rows of ``tensor`` with its real numbers."""
@@ -128,16 +141,25 @@ class Shadows:
     def of_array(self, array: np.ndarray) -> torch.Tensor | None:
         """The rows of a numpy array that shares memory with a shadowed tensor; None if there are none."""
         address = array.__array_interface__["data"][0]
-        for shadow in self._table.values():
-            start = shadow.storage.data_ptr()
-            if start <= address < start + shadow.storage.nbytes() and shadow.storage.device.type == "cpu":
+        for storage, shadow in self._table.living():
+            start = storage.data_ptr()
+            if start <= address < start + storage.nbytes() and storage.device.type == "cpu":
                 shared = torch.as_tensor(array)
                 if component(shared.dtype) is not shadow.dtype:
                     return None
-                whole = torch.empty(0, dtype=shared.dtype).set_(shadow.storage)
+                whole = torch.empty(0, dtype=shared.dtype).set_(storage)
                 offset = (address - start) // shared.element_size()
                 return self.view(whole.as_strided(shared.size(), shared.stride(), offset))
         return None
+
+    def _put(self, tensor: torch.Tensor, shadow: _Shadow) -> None:
+        self._table.put(tensor.untyped_storage(), shadow)
+        self.bytes += shadow.rows.nbytes
+        self._unswept += shadow.rows.nbytes
+        if self._unswept > _MOST_DEAD_BYTES:
+            self._table.sweep()
+            self._unswept = 0
+            self.bytes = sum(one.rows.nbytes for one in self._table.values())
 
     def _grow(self, shadow: _Shadow, tensor: torch.Tensor, length: int) -> None:
         real = _whole_storage(tensor).to(shadow.rows.dtype)
@@ -158,7 +180,7 @@ def _whole_storage(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def has_storage(value: torch.Tensor) -> bool:
-    return value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
+    return not is_lazy(value) and value.layout is torch.strided and not value.is_meta and not is_zero_tensor(value)
 
 
 def is_inexact(value: torch.Tensor) -> bool:

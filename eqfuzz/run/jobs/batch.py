@@ -159,7 +159,8 @@ class BatchedCells:
                 raise
 
     def _reply(self, kernels: Sequence[Kernel]) -> KernelsReply:
-        return KernelsReply(built=tuple(self._built[kernel] for kernel in kernels))
+        built = tuple(self._built[kernel] for kernel in kernels)
+        return KernelsReply(built=built, explained=tuple(sorted(self._judge.explained)))
 
     def _follow(self, task: _Task, process: _Cell) -> None:
         """Follow a running cell until it waits for kernels or has ended."""
@@ -200,6 +201,7 @@ class BatchedCells:
             erased = place in self._codes
             report = dataclasses.replace(report, erased=erased, features=() if erased else report.features)
             self._codes.add(place)
+        self._judge.explained.update(report.explained)
         if not task.stock and report.verdict.is_finding and not self._job.results:
             self._tasks.appendleft(dataclasses.replace(task, fast=report))
             return
@@ -262,7 +264,9 @@ def _judge_cell(judge: CellJudge, task: _Task, full: bool, emit: Emit, next_repl
 
     def request(kernels: Sequence[Kernel]) -> Sequence[Built | None]:
         emit(KernelsRequested(kernels=tuple(kernels)))
-        return next_reply().built
+        reply = next_reply()
+        judge.explained.update(reply.explained)
+        return reply.built
 
     codes: list[str] = []
     watch_loaded_code(codes.append)

@@ -13,6 +13,7 @@ from eqfuzz.oracle.compare.eager_judge import judge_rewrite
 from eqfuzz.oracle.compare.oracles import judge_compiled, judge_metadata
 from eqfuzz.oracle.compare.single_result import result_alone
 from eqfuzz.oracle.compare.speed import judge_speed
+from eqfuzz.oracle.compare.value_digests import digests
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import has_drawn, observe
@@ -81,7 +82,8 @@ class CellJudge:
     """Judges with as much of a reference as needed: none, a few noisy runs, many before a claim.
 
     ``start`` is the original. ``signals`` and ``traced`` say what is collected while cells are compiled. Variants in
-    ``no_reference`` get no reference. ``results`` are as in ``RunJob``.
+    ``no_reference`` get no reference. ``results`` are as in ``RunJob``. ``explained`` are digests of the values of
+    calls whose differences a reference has explained: compiled code of a variant often gives the original's numbers.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class CellJudge:
         self.traced = traced
         self.results = results
         self.no_reference: Sequence[int] = job.no_reference
+        self.explained: set[str] = set()
 
     def rewrite(self, subject: LoadedVariant, calls: int) -> CellReport:
         """A variant in eager against the original in eager, on the first ``calls`` calls."""
@@ -153,15 +156,38 @@ class CellJudge:
             self.clock.announce(LinesTraced(files=lines))
         checks = _checks_under(config, self.job.checks)
         compare = partial(_compare_compiled, eager, compiled, checks)
+        explained: tuple[str, ...] = ()
         if not config.draws_as_eager and has_drawn(subject.eager):
             verdict = self._without_values(subject, eager, compiled)
+        elif doubt:
+            verdict = compare(Reference([], unknown=doubt))
         else:
-            verdict = compare(Reference([], unknown=doubt)) if doubt else self._verdict(compare, [subject])
+            verdict, explained = self._verdict_on_cell(compare, subject, eager, compiled)
         if verdict.kind is VerdictKind.AGREE and "speed" in self.job.checks and subject.number and device == "cpu":
             self.clock.enter("speed", 2 * seconds, *place)
             verdict = self._speed(subject, config) or verdict
         apart = () if verdict.kind is VerdictKind.AGREE else self._apart(subject, eager, compiled, checks)
-        return dataclasses.replace(report(verdict), compiled=counted, features=tuple(signals.features), apart=apart)
+        return dataclasses.replace(
+            report(verdict), compiled=counted, features=tuple(signals.features), apart=apart, explained=explained
+        )
+
+    def _verdict_on_cell(
+        self, compare: Callable[..., Verdict], subject: LoadedVariant, eager: Observation, compiled: Observation
+    ) -> tuple[Verdict, tuple[str, ...]]:
+        """The verdict, and the digests of the calls whose differences it explains."""
+        with self.clock.within("judge"):
+            verdict = compare(None)
+            if verdict.kind is not VerdictKind.INCONCLUSIVE:
+                return verdict, ()
+            values = digests(eager, compiled)
+        if not self.explained.issuperset(values):
+            verdict = self._verdict(compare, [subject])
+        else:
+            verdict = Verdict(VerdictKind.AGREE, "eager and compiled give the numbers of another cell that agrees")
+        if verdict.kind is not VerdictKind.AGREE:
+            return verdict, ()
+        self.explained.update(values)
+        return verdict, values
 
     def _apart(
         self, subject: LoadedVariant, eager: Observation, compiled: Observation, checks: Sequence[str]

@@ -35,7 +35,6 @@ class LoadedVariant:
         self.calls = list(calls)
         self.eager = eager
         self._reference: Reference | None = None
-        self._samples = 0
         self._on_devices: dict[str, DeviceObservation] = {}
 
     def append_calls(self, steps: Sequence[Call]) -> None:
@@ -80,7 +79,7 @@ class LoadedVariant:
             self._take(self.calls[:count], self.eager.first(count))
 
     def _take(self, calls: list[Call], eager: Observation) -> None:
-        self.calls, self.eager, self._reference, self._samples = calls, eager, None, 0
+        self.calls, self.eager, self._reference = calls, eager, None
         self._on_devices.clear()
 
     def on_device(self, device: str) -> DeviceObservation:
@@ -91,11 +90,11 @@ class LoadedVariant:
 
     def has_reference(self, samples: int) -> bool:
         """Whether there is one from at least so many noisy runs."""
-        return self._samples >= samples
+        return self._reference is not None and self._reference.samples >= samples
 
-    def reference(self, samples: int, seed: int) -> Reference | None:
+    def reference(self, samples: int, seed: int) -> Reference:
         """The bounds of its errors, from at least so many noisy runs; cached."""
-        if not self.has_reference(samples):
-            self._reference = reference(self.loaded.instance, self.calls, seed=seed, samples=samples)
-            self._samples = samples
+        self._reference = reference(
+            self.loaded.instance, self.calls, seed=seed, samples=samples, before=self._reference
+        )
         return self._reference

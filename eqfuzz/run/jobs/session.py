@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
-from eqfuzz.oracle.observe.call_sequence import REFUSED, REFUSES, guarded, unguarded
-from eqfuzz.oracle.observe.observation import Observation
+from eqfuzz.oracle.observe.call_sequence import AGAIN, INTEGERS, REFUSED, REFUSES, guarded, unguarded
+from eqfuzz.oracle.observe.observation import Observation, numbers_in
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import Loaded
@@ -28,6 +28,9 @@ from eqfuzz.run.messages.job import Emit
 from eqfuzz.run.messages.seed_jobs import ProgramJob, VariantRecord
 
 J = TypeVar("J", bound=ProgramJob[Any])
+
+_MOST_NUMBERS = 32_000_000
+"""Numbers in the leaves of all calls: each takes some 40 bytes while it is judged."""
 
 
 class Session(Generic[J]):
@@ -134,16 +137,28 @@ class Session(Generic[J]):
         if 0 in job.no_sequence or self.refuses:
             return
         self.clock.enter("steps", 20 * job.limits.eager_s)
-        self.steps = unguarded(start.loaded, calls, job.seed, job.checks)
+        room = _further_calls(start.eager)
+        # New values say most, the same inputs again least. Integers change the parameters for good, so they come last.
+        steps = unguarded(start.loaded, calls, job.seed, job.checks) if room else []
+        while len(steps) > room:
+            del steps[0 if steps[0].label == AGAIN else -1]
+        self.steps = steps
         rng = random.Random(f"{job.seed} {job.program.digest} steps")
-        count = count if "guards" in job.checks else 0
-        # Integers change the parameters for good, so they come last.
-        start.append_calls([*self.steps[:-1], *guarded(start.loaded, calls, count, rng), *self.steps[-1:]])
+        count = min(count, room - len(steps) - 1) if "guards" in job.checks else 0
+        further = guarded(start.loaded, calls, count, rng) if count > 0 else []
+        integers = [step for step in steps if step.label == INTEGERS]
+        start.append_calls([*(step for step in steps if step.label != INTEGERS), *further, *integers])
         start.append_refused(self.refused)
 
     def _observe(self, loaded: Loaded, calls: Sequence[Call]) -> Observation:
         self.clock.enter("eager", self.job.limits.eager_s)
         return observe(loaded.instance, calls)
+
+
+def _further_calls(eager: Observation) -> int:
+    """How many calls like the first fit in memory beside those that were observed."""
+    numbers = max(1, numbers_in(eager.calls[0]))
+    return max(0, _MOST_NUMBERS // numbers - len(eager.calls))
 
 
 def study_again(calls: Sequence[Call], variant: Variant) -> tuple[Syntax, Facts]:

@@ -115,7 +115,9 @@ def run_accuracy(job: AccuracyJob, emit: Emit) -> None:
     last = len(subject.calls) - 1
     emit(
         AccuracyChecked(
-            results=own_checks(eager.calls[last], compiled.calls[last], reference.calls[last] if reference else None)
+            results=own_checks(
+                eager.calls[last], compiled.calls[last], reference.calls[last] if reference.calls else None
+            )
         )
     )
 

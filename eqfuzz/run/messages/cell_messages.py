@@ -21,10 +21,14 @@ class KernelsRequested(ChildEvent):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class KernelsReply(Message):
-    """Where each of the requested kernels is; None for those that could not be built."""
+    """Where each of the requested kernels is; None for those that could not be built.
+
+    ``explained`` is that of the reports on other cells up to now.
+    """
 
     event: Literal["built-kernels"] = "built-kernels"
     built: tuple[Built | None, ...]
+    explained: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from eqfuzz.run.messages.job import ChildEvent, Count, Job, JobScope, Name, Prog
 
 FEATURES = 100_000
 RESULTS = 10_000
+CALLS = 1000
 _NAME_CHARACTERS = 1000
 _TEXT_CHARACTERS = 4 * 2**20
 
@@ -104,6 +105,7 @@ class CellReport(ChildEvent):
             ``features`` then.
         features: Hashes of the reached features of the compiler, where they were asked for.
         apart: Verdicts other than agreement on single results by number, see ``RunJob``.
+        explained: Digests of the values of calls that differ, and agree as far as rounding explains.
     """
 
     event: Literal["cell"] = "cell"
@@ -116,6 +118,7 @@ class CellReport(ChildEvent):
     erased: bool = False
     features: Annotated[tuple[int, ...], Field(max_length=FEATURES)] = ()
     apart: Annotated[tuple[tuple[Count, CheckedVerdict], ...], Field(max_length=RESULTS)] = ()
+    explained: Annotated[tuple[Name, ...], Field(max_length=CALLS)] = ()
 
     @property
     def cell(self) -> tuple[int, str, str]:

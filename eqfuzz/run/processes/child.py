@@ -14,6 +14,7 @@ import traceback
 from typing import Any
 
 from eqfuzz.errors import one_line
+from eqfuzz.malloc import keep_freed
 from eqfuzz.run.limits import limit_cpu, limit_memory, unlimit_memory, used_cpu_seconds
 from eqfuzz.run.messages.codec import encode
 from eqfuzz.run.messages.job import ChildEvent, ChildExit, ChildFinished, JobRestarted, JobTarget, StageEntered
@@ -100,6 +101,7 @@ def run_request(target: JobTarget, request: Request, memory_bytes: int | None) -
     # At the CPU limit, and when the parent sends SIGXCPU at a deadline: write the stack, then die of the signal.
     faulthandler.register(signal.SIGXCPU, file=stack, all_threads=False, chain=True)
     seed_generators()
+    keep_freed()
     if memory_bytes is not None:
         limit_memory(memory_bytes)
     error = detail = None
