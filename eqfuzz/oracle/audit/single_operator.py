@@ -14,9 +14,9 @@ from eqfuzz.oracle.compare.observation_diff import evidence_of
 from eqfuzz.oracle.compare.oracles import NAMES
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.oracle.observe.leaf_values import identical
-from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.reference.error_bound import growing_references
+from eqfuzz.oracle.reference.reference import Reference
 from eqfuzz.oracle.reference.rounding_model import base_name
-from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.operators import OpOverload, cast
 from eqfuzz.torch_internals.trees import tree_leaves
@@ -117,27 +117,28 @@ def _wrong_values(
     }
     wrong: dict[int, Difference] = {}
     inconclusive = ""
-    for samples in THRESHOLDS.samples:
-        if not differing:
-            return None, ""
-        differences = _differences(isolated, call, differing, seed, samples)
+    if not differing:
+        return None, ""
+    for measured in growing_references(lambda: isolated, [call], seed=seed):
+        differences = _differences(measured, differing)
         if differences is None:
             return None, "it has no reference"
         wrong = {part: difference for part, difference in differences.items() if not difference.inconclusive}
         inconclusive = next((one.inconclusive for one in differences.values() if one.inconclusive), "")
         if not wrong:
             differing = {part: differing[part] for part in differences}
+        if not differing:
+            return None, ""
     if wrong:
         part, difference = next(iter(wrong.items()))
         return _disagreement(part, difference, differing[part].compiled), ""
     return None, f"undecided: {inconclusive}" if inconclusive else ""
 
 
-def _differences(
-    isolated: Callable[..., Any], call: Call, pairs: Mapping[int, _Pair], seed: int, samples: int
-) -> dict[int, Difference] | None:
-    """How each pair differs by a reference of ``samples`` noisy runs, without those that agree; None without one."""
-    operator_reference = reference(lambda: isolated, [call], seed=seed, samples=samples)
+def _differences(operator_reference: Reference, pairs: Mapping[int, _Pair]) -> dict[int, Difference] | None:
+    """How each pair differs by a reference, without those that agree; None without one."""
+    if not operator_reference.calls:
+        return None
     (reference_call,) = operator_reference.calls
     if reference_call.raised is not None or len(reference_call.outputs) <= max(pairs):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from eqfuzz.oracle.reference.leaf_references import leaf_of
 from eqfuzz.oracle.reference.numpy_reference import captured_calls
 from eqfuzz.oracle.reference.reference import LeafReference, Reference
 from eqfuzz.oracle.shadow.shadow_mode import ShadowMode
+from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.program.load import STATE_SEED
 
@@ -54,6 +55,16 @@ def reference(
         else:
             return Reference([], unknown="its noisy runs need more memory than there is", samples=samples)
     return measured
+
+
+def growing_references(
+    make_callable: Callable[[], Any], calls: Sequence[Call], *, seed: int = 0
+) -> Iterator[Reference]:
+    """References from as many noisy runs as ``THRESHOLDS.samples`` says, in turn. Each ends the use of the last."""
+    measured: Reference | None = None
+    for samples in THRESHOLDS.samples:
+        measured = reference(make_callable, calls, seed=seed, samples=samples, before=measured)
+        yield measured
 
 
 def _with_more_runs(

@@ -35,7 +35,7 @@ from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.normalization_noise import with_noise_in_sums
 from eqfuzz.oracle.shadow.shadow_operation import OperatorCall, ShadowOperation
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
-from eqfuzz.oracle.shadow.sparse import SparseRows, is_conversion, reads_structure
+from eqfuzz.oracle.shadow.sparse import SparseRows, is_conversion, reads_structure, stored_elements
 from eqfuzz.oracle.shadow.torch_escapes import TorchEscapes, plain_control_flow
 from eqfuzz.torch_internals.modes import TorchDispatchMode
 from eqfuzz.torch_internals.operators import OpOverload, schema_of
@@ -205,7 +205,8 @@ class ShadowMode(TorchDispatchMode):
         outputs = tensors_in(real)
         for value in outputs:
             self.memory.remember(value)
-        noisy = next((value for value in call.operands if self.noisy(value)), None)
+        is_mask = call.name == "sparse_mask"
+        noisy = next((value for value in call.operands[: 1 if is_mask else None] if self.noisy(value)), None)
         if not (call.written or is_conversion(call.name)) and any(is_inexact(value) for value in outputs):
             self.lose_track(f"{call.name} computes with sparse tensors")
         if noisy is None or reads_structure(call.name):
@@ -215,6 +216,8 @@ class ShadowMode(TorchDispatchMode):
         if rows is None or call.written or not is_conversion(call.name):
             self.lose_track(f"{call.name} computes with rounded numbers in a sparse tensor")
             return real
+        if is_mask:
+            rows = torch.where(stored_elements(call.operands[1]), rows, 0.0)
         for value in outputs:
             if value.layout is torch.strided:
                 self._store(value, rows.clone(memory_format=torch.contiguous_format))

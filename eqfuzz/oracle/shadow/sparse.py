@@ -6,7 +6,7 @@ import torch
 
 _CONVERSIONS = frozenset(
     """to_sparse _to_sparse to_sparse_csr _to_sparse_csr to_sparse_csc _to_sparse_csc to_sparse_bsr _to_sparse_bsr
-    to_sparse_bsc _to_sparse_bsc to_dense _to_dense coalesce _coalesce detach alias clone""".split()
+    to_sparse_bsc _to_sparse_bsc to_dense _to_dense coalesce _coalesce detach alias clone sparse_mask""".split()
 )
 
 _STRUCTURE = frozenset(
@@ -29,8 +29,16 @@ class SparseRows:
 
 
 def is_conversion(name: str) -> bool:
-    """Whether the operator only converts a tensor from one layout to another."""
+    """Whether the operator only converts its first operand from one layout to another, ``sparse_mask`` a part of it."""
     return name in _CONVERSIONS
+
+
+def stored_elements(sparse: torch.Tensor) -> torch.Tensor:
+    """A dense mask of the elements that a sparse tensor stores, zeros among them included."""
+    entries = sparse.detach().to_sparse_coo().coalesce()
+    ones = torch.ones_like(entries.values(), dtype=torch.float64)
+    pattern = torch.sparse_coo_tensor(entries.indices(), ones, entries.shape, check_invariants=False)
+    return pattern.to_dense() != 0
 
 
 def reads_structure(name: str) -> bool:

@@ -63,16 +63,19 @@ def run_seed(job: RunJob, emit: Emit) -> None:
 
 
 def _add_original(session: Session[RunJob], runner: CellRunner, start: LoadedVariant, calls: Sequence[Call]) -> None:
-    """Add the original's cells, those of ``GUARDS`` with more steps, if there are more."""
+    """Add the original's cells, those of ``GUARDS`` with more steps, if there are more.
+
+    Variants are compared with ``start`` in eager, whose reference is that of ``calls`` alone.
+    """
     job = session.job
-    more = LoadedVariant(0, start.variant, start.loaded, calls, start.eager)
-    session.take_steps(start, calls, job.steps)
+    stepped, more = (LoadedVariant(0, start.variant, start.loaded, calls, start.eager) for _ in range(2))
+    session.take_steps(stepped, calls, job.steps)
     cells = open_cells(job, 0)
-    runner.add(start, [place for place in cells if place[1] != GUARDS])
+    runner.add(stepped, [place for place in cells if place[1] != GUARDS])
     guards = [place for place in cells if place[1] == GUARDS]
     if guards:
         session.take_steps(more, calls, job.guard_steps)
-    if len(more.calls) > len(start.calls):
+    if len(more.calls) > len(stepped.calls):
         runner.add(more, guards)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,8 @@ import torch
 from eqfuzz.oracle.compare.oracles import ORACLES, Comparison, ask_oracle
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
-from eqfuzz.oracle.reference.error_bound import reference
+from eqfuzz.oracle.reference.error_bound import growing_references
 from eqfuzz.oracle.reference.reference import Reference
-from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
 from eqfuzz.run.devices import Transform, observe_on, on_device
 from eqfuzz.run.preload import execute_source
@@ -45,10 +44,12 @@ def ask(
     eager = _observed("eager:   ", make_model, calls, device)
     compiled = _observed("compiled:", make_model, calls, device, compiling)
     verdict = ask_oracle(name, Comparison(eager, compiled, None))
-    for samples in THRESHOLDS.samples:
-        if verdict is None or verdict.kind is VerdictKind.AGREE:
+    measured = _references(make_model, calls)
+    while verdict is not None and verdict.kind is not VerdictKind.AGREE:
+        reference = next(measured, None)
+        if reference is None:
             break
-        verdict = ask_oracle(name, Comparison(eager, compiled, _reference(make_model, calls, samples)))
+        verdict = ask_oracle(name, Comparison(eager, compiled, reference))
     return f"{verdict.kind}: {verdict.message}" if verdict is not None and verdict.is_finding else ""
 
 
@@ -62,11 +63,11 @@ def _observed(
     return observation
 
 
-def _reference(make_model: Callable[[], Any], calls: Sequence[Call], samples: int) -> Reference:
+def _references(make_model: Callable[[], Any], calls: Sequence[Call]) -> Iterator[Reference]:
     """References are measured on the CPU."""
 
     def model() -> Any:
         instance = make_model()
         return instance.cpu() if isinstance(instance, torch.nn.Module) else instance
 
-    return reference(model, [on_device(call, "cpu") for call in calls], samples=samples)
+    return growing_references(model, [on_device(call, "cpu") for call in calls])

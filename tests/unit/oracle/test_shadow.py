@@ -482,6 +482,16 @@ def test_rounded_numbers_keep_their_bound_through_sparse_forms():
         assert 0.5 < measured.bound.max() / dense.bound.max() < 2
 
 
+def test_gradients_have_a_bound_through_sparse_forms():
+    x = draw(4, 6).requires_grad_()
+    reached = reference_of(lambda x: (x.relu().to_sparse().to_dense() * 3).exp(), x)
+    plain = reference_of(lambda x: (x.relu() * 3).exp(), x)
+    assert not reached.unknown
+    ((_, leaf),), ((_, expected),) = reached.calls[0].gradients, plain.calls[0].gradients
+    assert torch.equal(leaf.value, expected.value)
+    assert 0.3 < leaf.bound.max() / expected.bound.max() < 3
+
+
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 def test_arithmetic_on_sparse_tensors_is_unknown():
     x = draw(4, 6)
