@@ -76,6 +76,8 @@ class SeedRewritten(Event):
     """Number of variants that will run."""
     cells: int
     """Number of compiled cells that will be judged."""
+    eager_seconds: float = 0.0
+    """Wall seconds of a call in eager, forward and backward."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

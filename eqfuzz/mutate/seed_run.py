@@ -291,6 +291,7 @@ class SeedRun:
                 sites=event.sites,
                 variants=len(self.variants),
                 cells=event.cells,
+                eager_seconds=round(event.eager_seconds, 3),
             )
         )
         if not job.list_sites:

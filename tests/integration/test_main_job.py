@@ -106,7 +106,7 @@ def test_relu_program_agrees_without_planted_bug(tmp_path):
 
 def without_times(events):
     """Events with everything dropped that may differ between two equal runs."""
-    dropped = {"seconds", "cpu_seconds", "peak_mb", "timings", "kernels", "out", "folder", "known"}
+    dropped = {"seconds", "cpu_seconds", "eager_seconds", "peak_mb", "timings", "kernels", "out", "folder", "known"}
     return [{k: v for k, v in e.items() if k not in dropped} for e in events]
 
 

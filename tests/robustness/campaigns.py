@@ -194,7 +194,7 @@ def _alive(out: Path) -> dict[int, str]:
     return processes
 
 
-_TIMES = frozenset({"seconds", "cpu_seconds", "peak_mb"})
+_TIMES = frozenset({"seconds", "cpu_seconds", "eager_seconds", "peak_mb"})
 _PRUNED = frozenset({"features", "lines", "texts"})
 """What is left out of an outcome where it was known when its item ended: with several workers, a matter of timing."""
 

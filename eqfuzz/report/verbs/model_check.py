@@ -9,7 +9,7 @@ from rich.text import Text
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
-from eqfuzz.events.run import CellJudged, FindingReported, SeedDone
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedRewritten
 from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
@@ -28,6 +28,15 @@ STYLES = {
     "not tried": "bold yellow",
 }
 
+_CELL_SECONDS = 15
+"""CPU seconds of a cell of a small model, most of them for compiling."""
+
+_EAGER_CALLS = 60
+"""CPU seconds of a cell beside these, in calls in eager: most of them are noisy runs in float64."""
+
+_CELLS_OF_USE = 2
+"""Cells of each use but the first: the call itself, and a change that a guard must notice."""
+
 
 class ModelCheckReport(LiveReport):
     """Handles the events of a check; draws while it is open as a context manager. ``quiet``: findings and totals."""
@@ -37,6 +46,7 @@ class ModelCheckReport(LiveReport):
         self._quiet = quiet
         self._progress = ProgressCounter("programs")
         self._cells = 0
+        self._uses = 0
         self._renderer = LiveRenderer(console, self._progress, every)
 
     def handle(self, event: Event) -> None:
@@ -44,6 +54,8 @@ class ModelCheckReport(LiveReport):
         match event:
             case ModelCheckStarted():
                 self._start(event)
+            case SeedRewritten() if self._uses:
+                self._estimate(event)
             case CellJudged() if event.config:
                 self._cells += 1
                 self._progress.note = Text(count(self._cells, "cell"))
@@ -66,6 +78,15 @@ class ModelCheckReport(LiveReport):
         self._print(Text(f"{event.model}: {count(event.definitions, 'definition')} of {modules}"))
         variants = f", and {count(event.variants, 'variant')}" if event.variants else ""
         self._print(Text(f"{', '.join(event.uses)}{variants}"))
+        self._uses = len(event.uses)
+
+    def _estimate(self, first: SeedRewritten) -> None:
+        """Say what the check will cost, from the first use of the model."""
+        cells = first.cells + _CELLS_OF_USE * (self._uses - 1)
+        self._uses = 0
+        seconds = cells * (_CELL_SECONDS + _EAGER_CALLS * first.eager_seconds)
+        one_call = f"a call in eager takes {first.eager_seconds:.2g} s"
+        self._print(Text(f"{one_call}: {count(cells, 'cell')}, some {duration(seconds)} of CPU time", "dim"))
 
     def _close(self, summary: ModelCheckSummary) -> None:
         if not self._quiet:

@@ -40,6 +40,7 @@ def run_seed(job: RunJob, emit: Emit) -> None:
         ProgramRewritten(
             sites=len(sites),
             cells=0 if job.dry_run else cells,
+            eager_seconds=start.eager.seconds / len(start.eager.calls),
             variants=tuple(map(record_of, variants)),
             listed_sites=tuple(listed),
         )

@@ -73,11 +73,15 @@ class VariantRecord:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramRewritten(ChildEvent):
-    """The variants of the seed. ``sites`` and ``cells`` are counts; ``listed_sites`` are empty if not asked for."""
+    """The variants of the seed. ``sites`` and ``cells`` are counts; ``listed_sites`` are empty if not asked for.
+
+    ``eager_seconds``: wall seconds of a call in eager, forward and backward.
+    """
 
     event: Literal["rewritten"] = "rewritten"
     sites: Count
     cells: Count
+    eager_seconds: Seconds = 0.0
     variants: tuple[VariantRecord, ...]
     listed_sites: tuple[CheckedStep, ...] = ()
 

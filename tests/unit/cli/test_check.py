@@ -14,7 +14,7 @@ from eqfuzz.commands.models import submodule_search
 from eqfuzz.commands.models.check_model import check_model, check_settings
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
-from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedStarted, Summary
+from eqfuzz.events.run import CellJudged, FindingReported, SeedDone, SeedInvalid, SeedRewritten, SeedStarted, Summary
 from eqfuzz.imports.python_models import PythonReference, gather
 from eqfuzz.mutate.counters import RunCounters
 from eqfuzz.mutate.settings import Settings
@@ -112,6 +112,20 @@ def test_outcomes_are_distinguished(runs, tmp_path: Path):
     text = stream.getvalue()
     assert "a training step: inconclusive: so it is" in text
     assert "1 use differs" in text
+
+
+def test_the_cost_is_estimated_when_the_first_use_has_run(tmp_path: Path):
+    started = ModelCheckStarted(
+        model="shop:Net", definitions=1, modules=["shop"], uses=["a", "b"], variants=1, out="out", versions={}
+    )
+    rewritten = SeedRewritten(index=0, seed="a.py", sites=3, variants=1, cells=3, eager_seconds=0.5)
+    stream = io.StringIO()
+    with ModelCheckReport(Console(file=stream, width=100)) as report:
+        for event in (started, rewritten, dataclasses.replace(rewritten, index=1, eager_seconds=7.0)):
+            report.handle(event)
+    text = stream.getvalue()
+    assert "a call in eager takes 0.5 s: 5 cells, some 3 min 45 s of CPU time" in text
+    assert "7 s" not in text
 
 
 def test_smallest_submodule_that_differs_is_named(runs, tmp_path: Path, monkeypatch):
