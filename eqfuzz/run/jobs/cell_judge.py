@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from eqfuzz.oracle.compare.eager_judge import judge_rewrite
+from eqfuzz.oracle.compare.eager_judge import judge_rewrite, judge_self
 from eqfuzz.oracle.compare.oracles import judge_compiled, judge_metadata
 from eqfuzz.oracle.compare.single_result import result_alone
 from eqfuzz.oracle.compare.speed import judge_speed
@@ -33,6 +33,9 @@ from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN
 
 _OTHER_DRAWS = 4
 """Eager runs with other random numbers, before a compiled one with other numbers is judged."""
+
+_EAGER_CALLS_OF_RUN = 10
+"""A noisy run in float64 takes no longer than so many runs in eager."""
 
 _CONTEXT_SECONDS = 30
 """For the first use of a device in a process."""
@@ -180,14 +183,33 @@ class CellJudge:
             if verdict.kind is not VerdictKind.INCONCLUSIVE:
                 return verdict, ()
             values = digests(eager, compiled)
-        if not self.explained.issuperset(values):
+        if self.explained.issuperset(values):
+            return Verdict(VerdictKind.AGREE, "eager and compiled give the numbers of another cell that agrees"), values
+        shared = self._reference_of_start(subject)
+        if shared is not None:
+            with self.clock.within("judge"):
+                verdict = compare(shared)
+        if verdict.kind is not VerdictKind.AGREE:
             verdict = self._verdict(compare, [subject])
-        else:
-            verdict = Verdict(VerdictKind.AGREE, "eager and compiled give the numbers of another cell that agrees")
         if verdict.kind is not VerdictKind.AGREE:
             return verdict, ()
         self.explained.update(values)
         return verdict, values
+
+    def measure_start(self) -> None:
+        """Measure the original in this process, so that the cells of its variants inherit the reference."""
+        self._reference(self.start, THRESHOLDS.samples[-2])
+
+    def _reference_of_start(self, subject: LoadedVariant) -> Reference | None:
+        """The original's reference where there is one already, and a variant gives the same numbers in eager.
+
+        It can explain a difference of the variant, but claim none.
+        """
+        start = self.start
+        if not subject.number or not start.has_reference(1) or len(start.calls) != len(subject.calls):
+            return None
+        same = judge_self(start.eager, subject.eager).kind is VerdictKind.AGREE
+        return start.reference(1, self.job.seed) if same else None
 
     def _apart(
         self, subject: LoadedVariant, eager: Observation, compiled: Observation, checks: Sequence[str]
@@ -231,7 +253,8 @@ class CellJudge:
         if subject.number in self.no_reference:
             return None
         if not subject.has_reference(samples):
-            self.clock.enter("reference", 20 * self.job.limits.eager_s, subject.number)
+            seconds = 20 * self.job.limits.eager_s + _EAGER_CALLS_OF_RUN * samples * subject.eager.seconds
+            self.clock.enter("reference", seconds, subject.number)
         return subject.reference(samples, self.job.seed)
 
 

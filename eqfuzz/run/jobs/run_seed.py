@@ -19,7 +19,7 @@ from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM
 from eqfuzz.run.jobs.batch import BatchedCells
 from eqfuzz.run.jobs.cell_judge import CellJudge, CellRunner, SequentialCells, open_cells
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
-from eqfuzz.run.jobs.session import Session, record_of, study_again
+from eqfuzz.run.jobs.session import Session, is_large, record_of, study_again
 from eqfuzz.run.limits import peak_mb
 from eqfuzz.run.messages.job import Emit
 from eqfuzz.run.messages.seed_jobs import ProgramRewritten, ResourcesUsed, RunJob
@@ -48,6 +48,8 @@ def run_seed(job: RunJob, emit: Emit) -> None:
 
     judge = CellJudge(job, session.clock, start, signals=job.signals, traced=job.traced, results=job.results)
     batches = BatchedCells(job, judge, emit) if job.in_batches else None
+    if is_large(start.eager) and variants and not job.dry_run:
+        judge.measure_start()
     runner: CellRunner = batches if batches is not None else SequentialCells(judge, emit)
     if not job.dry_run:
         _add_original(session, runner, start, calls)
@@ -71,6 +73,8 @@ def _add_original(session: Session[RunJob], runner: CellRunner, start: LoadedVar
     job = session.job
     stepped, more = (LoadedVariant(0, start.variant, start.loaded, calls, start.eager) for _ in range(2))
     session.take_steps(stepped, calls, job.steps)
+    if len(stepped.calls) == len(calls):
+        stepped = start
     cells = open_cells(job, 0)
     runner.add(stepped, [place for place in cells if place[1] != GUARDS])
     guards = [place for place in cells if place[1] == GUARDS]

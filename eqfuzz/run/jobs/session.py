@@ -155,6 +155,11 @@ class Session(Generic[J]):
         return observe(loaded.instance, calls)
 
 
+def is_large(eager: Observation) -> bool:
+    """Whether there is memory for no call but those that were observed; then a reference costs much, too."""
+    return not _further_calls(eager)
+
+
 def _further_calls(eager: Observation) -> int:
     """How many calls like the first fit in memory beside those that were observed."""
     numbers = max(1, numbers_in(eager.calls[0]))
