@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 30
 """Memory for the copies of numbers that live at once in a run of two or more noisy copies."""
 
 _LEAST_TOGETHER = 2
-"""Noisy copies in a run: sums of normalising operators are rounded as those of another copy."""
+"""Noisy copies in a run: an edge is approached from both sides."""
 
 
 def reference(

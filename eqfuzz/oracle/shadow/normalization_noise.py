@@ -2,7 +2,8 @@
 
 Computed in float64, a normalised row has variance 1 and the gradient of a softmax has sum 0 to the last bit for all
 noisy operands. A later ``var`` or ``sum`` would look far more accurate than any float32 kernel is. So each noisy
-row is normalised with the sums of the next row, which are another rounding of the same numbers.
+row is normalised with the sums of its numbers as they were before the operator's own noise, which are another rounding
+of the sums of those with it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _Rows = torch.Tensor
 
 
 def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
-    """``results`` (rows of each output) with the noisy rows of the first one normalised by the sums of other rows.
+    """``results`` (rows of each output) with the noisy rows of the first one normalised by other roundings of sums.
 
     They are changed in place.
     """
@@ -37,24 +38,36 @@ def _forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     if len(results) < 3 or results[1].numel() == 0:
         return None
     args = operation.args
-    source = operation.rows[id(args[0])]
-    mean, inverse = _next_row(results[1]), _next_row(results[2])
+    source, before = operation.rows[id(args[0])], operation.rows_before[id(args[0])]
     if operation.name == "native_layer_norm":
-        normal = (source - mean) * inverse
-        return _affine(operation, normal, args[2], args[3], _trailing)
+        mean, inverse = _statistics(before, tuple(range(-len(args[1]), 0)), args[4])
+        return _affine(operation, (source - mean) * inverse, args[2], args[3], _trailing)
     if operation.name == "native_group_norm":
-        folded = source.reshape(*mean.shape, -1)
-        normal = ((folded - mean.unsqueeze(-1)) * inverse.unsqueeze(-1)).reshape(source.shape)
+        shape = (source.shape[0], source.shape[1], args[6], -1)
+        mean, inverse = _statistics(before.reshape(shape), (-1,), args[7])
+        normal = ((source.reshape(shape) - mean) * inverse).reshape(source.shape)
     else:
-        normal = (source - _per_channel(mean, source)) * _per_channel(inverse, source)
+        mean, inverse = _statistics(before, (1, *range(3, source.dim())), args[7])
+        normal = (source - mean) * inverse
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
 
+def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float) -> tuple[_Rows, _Rows]:
+    """Mean and inverse standard deviation, with the dimensions ``dims`` of size 1."""
+    variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
+    return mean, (variance + eps).rsqrt()
+
+
 def _rms_forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
+    args = operation.args
     if len(results) < 2 or results[1].numel() == 0:
         return None
-    normal = operation.rows[id(operation.args[0])] * _next_row(results[1])
-    weight = operation.args[2] if len(operation.args) > 2 else None
+    source, before = operation.rows[id(args[0])], operation.rows_before[id(args[0])]
+    dims = tuple(range(-len(args[1]), 0))
+    # The kernel's own inverse, which knows its epsilon, with another rounding of the mean square.
+    change = before.square().mean(dims, keepdim=True) - source.square().mean(dims, keepdim=True)
+    normal = source * (results[1].pow(-2) + change).rsqrt()
+    weight = args[2] if len(args) > 2 else None
     return _affine(operation, normal, weight, None, _trailing)
 
 
@@ -71,10 +84,21 @@ def _affine(
 
 
 def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
-    """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: both means are those of the next row."""
+    """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: both means are those of the numbers before their noise."""
     args, rows = operation.args, operation.rows
     if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
         return None
+    if operation.name == "native_batch_norm_backward" and not args[7]:
+        return None
+    plain, weighted, normal, inverse = _means_of_backward(operation, rows)
+    plain_before, weighted_before, *_ = _means_of_backward(operation, operation.rows_before)
+    change = (plain - plain_before) + normal * (weighted - weighted_before)
+    return results[0] + (change * inverse).reshape(results[0].shape)
+
+
+def _means_of_backward(operation: ShadowOperation, rows: dict[int, _Rows]) -> tuple[_Rows, _Rows, _Rows, _Rows]:
+    """Mean of the gradient, mean of its product with the normalised numbers, these numbers, and σ⁻¹."""
+    args = operation.args
     gradient, source = rows[id(args[0])], rows[id(args[1])]
     mean, inverse = (rows[id(args[place])] for place in _STATISTICS[operation.name])
     if operation.name == "native_layer_norm_backward":
@@ -82,39 +106,37 @@ def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | 
     elif operation.name == "native_group_norm_backward":
         weight, broadcast, dims = args[4], _per_channel, (-1,)
     else:
-        if not args[7]:
-            return None
         weight, broadcast, dims = args[2], _per_channel, (1, *range(3, source.dim()))
         mean, inverse = _per_channel(mean, source), _per_channel(inverse, source)
     if weight is not None:
         gradient = gradient * broadcast(rows[id(weight)], gradient)
-    shape = source.shape
     if operation.name == "native_group_norm_backward":
         gradient, source = gradient.reshape(*mean.shape, -1), source.reshape(*mean.shape, -1)
         mean, inverse = mean.unsqueeze(-1), inverse.unsqueeze(-1)
     normal = (source - mean) * inverse
-    plain, weighted = gradient.mean(dims, keepdim=True), (gradient * normal).mean(dims, keepdim=True)
-    change = (plain - _next_row(plain)) + normal * (weighted - _next_row(weighted))
-    return results[0] + (change * inverse).reshape(shape)
+    return gradient.mean(dims, keepdim=True), (gradient * normal).mean(dims, keepdim=True), normal, inverse
 
 
 def _softmax_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
     """``dx = y·(g − Σ g·y)``, for the logarithm ``dx = g − exp(y)·Σ g``."""
-    gradient, output = (operation.rows[id(value)] for value in operation.args[:2])
+    output = operation.rows[id(operation.args[1])]
     if output.dim() == 1:
         return None
-    dim = operation.args[2] % (output.dim() - 1) + 1
-    # Row by row: scores of attention are the largest tensors of a model.
-    if operation.name == "_softmax_backward_data":
-        total = torch.stack([(one * row).sum(dim - 1, keepdim=True) for one, row in zip(gradient, output, strict=True)])
-    else:
-        total = gradient.sum(dim, keepdim=True)
-    change = total - _next_row(total)
+    change = _total(operation, operation.rows) - _total(operation, operation.rows_before)
     corrected = results[0].to(torch.float64)
+    # Row by row: scores of attention are the largest tensors of a model.
     for row in range(1, len(change)):
         factor = output[row] if operation.name == "_softmax_backward_data" else output[row].exp()
         corrected[row].addcmul_(factor, change[row])
     return corrected
+
+
+def _total(operation: ShadowOperation, rows: dict[int, _Rows]) -> _Rows:
+    gradient, output = (rows[id(value)] for value in operation.args[:2])
+    dim = operation.args[2] % (output.dim() - 1)
+    if operation.name == "_log_softmax_backward_data":
+        return gradient.sum(dim + 1, keepdim=True)
+    return torch.stack([(one * row).sum(dim, keepdim=True) for one, row in zip(gradient, output, strict=True)])
 
 
 _STATISTICS = {
@@ -135,9 +157,9 @@ _CORRECTIONS: dict[str, Callable[[ShadowOperation, list[_Rows]], _Rows | None]] 
 }
 
 
-def _next_row(rows: _Rows) -> _Rows:
-    """Rows 1…K rotated by one; row 0 as it is."""
-    return torch.cat([rows[:1], rows[1:].roll(1, 0)])
+def has_sums(name: str) -> bool:
+    """Whether an operator is a normalising one, whose operands are needed as they were before its noise."""
+    return name in _CORRECTIONS
 
 
 def _per_channel(rows: _Rows, source: _Rows) -> _Rows:

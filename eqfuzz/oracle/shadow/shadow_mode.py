@@ -32,7 +32,7 @@ from eqfuzz.oracle.reference.rounding_model import (
 from eqfuzz.oracle.shadow import shadow_operation
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
-from eqfuzz.oracle.shadow.normalization_noise import with_noise_in_sums
+from eqfuzz.oracle.shadow.normalization_noise import has_sums, with_noise_in_sums
 from eqfuzz.oracle.shadow.shadow_operation import OperatorCall, ShadowOperation
 from eqfuzz.oracle.shadow.shadow_storage import Shadows, has_storage, is_inexact, shadow_dtype, storage_key
 from eqfuzz.oracle.shadow.sparse import SparseRows, is_conversion, reads_structure, stored_elements
@@ -302,6 +302,8 @@ class ShadowMode(TorchDispatchMode):
             self.lose_track(f"{operation.name} reads rounded numbers as another dtype")
         shadow = self.shadows.view(value) if has_storage(value) else None
         rows = shadow.detach() if shadow is not None else self._real_rows(value)
+        if has_sums(operation.name):
+            operation.rows_before[id(value)] = rows
         if is_inexact(value) and not operation.exact and operation.name not in REMAINDERS:
             narrowly = adds_narrowly(operation.name, operation.args)
             relative = operand_noise(component(value.dtype), operation.terms, narrowly=narrowly)

@@ -68,6 +68,7 @@ class ShadowOperation(OperatorCall):
         relative_error: The relative error of extracted Python floats among its arguments.
         rows: The rows of each operand by ``id(operand)``, shape (count, *operand.shape): with the operator's own noise
             where it is inexact, and copies where the operator writes.
+        rows_before: The same without the operator's own noise, of normalising operators.
         noisy: The ids of the operands that are not exact.
         failed: No float64 form of the operator ran.
     """
@@ -77,6 +78,7 @@ class ShadowOperation(OperatorCall):
     terms: int
     relative_error: float
     rows: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
+    rows_before: dict[int, torch.Tensor] = dataclasses.field(default_factory=dict)
     noisy: set[int] = dataclasses.field(default_factory=set)
     failed: bool = False
 

@@ -117,3 +117,21 @@ def test_digests_differ_with_any_bit_of_either_run():
     others = {digests(zero, observed(-0.0)), digests(observed(-0.0), zero), digests(zero, observed(1e-45))}
     assert len(others | {digests(zero, zero)}) == 4
     assert numbers_in(zero.calls[0]) == 4
+
+
+@pytest.mark.parametrize("kind", ["batch", "layer", "group", "rms"])
+def test_bounds_do_not_grow_with_every_normalisation(kind: str):
+    norms = {
+        "batch": lambda: torch.nn.BatchNorm1d(12),
+        "layer": lambda: torch.nn.LayerNorm(12),
+        "group": lambda: torch.nn.GroupNorm(3, 12),
+        "rms": lambda: torch.nn.RMSNorm(12),
+    }
+
+    def make():
+        torch.manual_seed(0)
+        return torch.nn.Sequential(*(layer for _ in range(30) for layer in (torch.nn.Linear(12, 12), norms[kind]())))
+
+    (leaf, *_) = leaves(reference(make, [Call((torch.randn(16, 12, generator=torch.Generator().manual_seed(1)),), {})]))
+    assert leaf.bound.max() < 1e-3
+    assert not leaf.exact.any()
