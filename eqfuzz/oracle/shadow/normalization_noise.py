@@ -3,21 +3,26 @@
 Computed in float64, a normalised row has variance 1 and the gradient of a softmax has sum 0 to the last bit for all
 noisy operands. A later ``var`` or ``sum`` would look far more accurate than any float32 kernel is. So each noisy
 row is normalised with the sums of its numbers as they were before the operator's own noise, which are another rounding
-of the sums of those with it.
+of the sums of those with it. Each of these sums is then rounded once: a kernel stores it, and the error of a mean that
+is large beside the deviations moves a whole row to one side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
+from eqfuzz.oracle.reference.noise import Noise
+from eqfuzz.oracle.reference.rounding_model import component, opmath, relative_noise
 from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
 
 _Rows = torch.Tensor
+_Rounding = Callable[[_Rows], _Rows]
 
 
-def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list[_Rows]:
+def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows], noise: Noise) -> list[_Rows]:
     """``results`` (rows of each output) with the noisy rows of the first one normalised by other roundings of sums.
 
     They are changed in place.
@@ -25,7 +30,7 @@ def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list
     correct = _CORRECTIONS.get(operation.name)
     if correct is None or not results:
         return results
-    first = correct(operation, results)
+    first = correct(operation, results, partial(_rounded, noise, operation))
     if first is None or first.shape != results[0].shape:
         return results
     if first is not results[0]:
@@ -33,21 +38,27 @@ def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows]) -> list
     return results
 
 
-def _forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
+def _rounded(noise: Noise, operation: ShadowOperation, sums: _Rows) -> _Rows:
+    """Sums after one rounding to the dtype in which the operator adds."""
+    dtype = opmath(component(operation.args[0].dtype))
+    return noise.operand(sums, dtype, relative_noise(operation.name, dtype, 1), keep_zeros=True)
+
+
+def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
     """Layer, group and batch norm; None in evaluation mode, where no statistics are computed."""
     if len(results) < 3 or results[1].numel() == 0:
         return None
     args = operation.args
     source, before = operation.rows[id(args[0])], operation.rows_before[id(args[0])]
     if operation.name == "native_layer_norm":
-        mean, inverse = _statistics(before, tuple(range(-len(args[1]), 0)), args[4])
+        mean, inverse = map(rounded, _statistics(before, tuple(range(-len(args[1]), 0)), args[4]))
         return _affine(operation, (source - mean) * inverse, args[2], args[3], _trailing)
     if operation.name == "native_group_norm":
         shape = (source.shape[0], source.shape[1], args[6], -1)
-        mean, inverse = _statistics(before.reshape(shape), (-1,), args[7])
+        mean, inverse = map(rounded, _statistics(before.reshape(shape), (-1,), args[7]))
         normal = ((source.reshape(shape) - mean) * inverse).reshape(source.shape)
     else:
-        mean, inverse = _statistics(before, (1, *range(3, source.dim())), args[7])
+        mean, inverse = map(rounded, _statistics(before, (1, *range(3, source.dim())), args[7]))
         normal = (source - mean) * inverse
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
@@ -58,7 +69,7 @@ def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float) -> tuple[_Rows, 
     return mean, (variance + eps).rsqrt()
 
 
-def _rms_forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
+def _rms_forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
     args = operation.args
     if len(results) < 2 or results[1].numel() == 0:
         return None
@@ -66,7 +77,7 @@ def _rms_forward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | No
     dims = tuple(range(-len(args[1]), 0))
     # The kernel's own inverse, which knows its epsilon, with another rounding of the mean square.
     change = before.square().mean(dims, keepdim=True) - source.square().mean(dims, keepdim=True)
-    normal = source * (results[1].pow(-2) + change).rsqrt()
+    normal = source * rounded((results[1].pow(-2) + change).rsqrt())
     weight = args[2] if len(args) > 2 else None
     return _affine(operation, normal, weight, None, _trailing)
 
@@ -83,7 +94,7 @@ def _affine(
     return normal if bias is None else normal + broadcast(operation.rows[id(bias)], normal)
 
 
-def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
+def _norm_backward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
     """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: both means are those of the numbers before their noise."""
     args, rows = operation.args, operation.rows
     if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
@@ -92,7 +103,7 @@ def _norm_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | 
         return None
     plain, weighted, normal, inverse = _means_of_backward(operation, rows)
     plain_before, weighted_before, *_ = _means_of_backward(operation, operation.rows_before)
-    change = (plain - plain_before) + normal * (weighted - weighted_before)
+    change = (plain - rounded(plain_before)) + normal * (weighted - rounded(weighted_before))
     return results[0] + (change * inverse).reshape(results[0].shape)
 
 
@@ -117,12 +128,12 @@ def _means_of_backward(operation: ShadowOperation, rows: dict[int, _Rows]) -> tu
     return gradient.mean(dims, keepdim=True), (gradient * normal).mean(dims, keepdim=True), normal, inverse
 
 
-def _softmax_backward(operation: ShadowOperation, results: list[_Rows]) -> _Rows | None:
+def _softmax_backward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
     """``dx = y·(g − Σ g·y)``, for the logarithm ``dx = g − exp(y)·Σ g``."""
     output = operation.rows[id(operation.args[1])]
     if output.dim() == 1:
         return None
-    change = _total(operation, operation.rows) - _total(operation, operation.rows_before)
+    change = _total(operation, operation.rows) - rounded(_total(operation, operation.rows_before))
     corrected = results[0].to(torch.float64)
     # Row by row: scores of attention are the largest tensors of a model.
     for row in range(1, len(change)):
@@ -145,7 +156,7 @@ _STATISTICS = {
     "native_batch_norm_backward": (5, 6),
 }
 
-_CORRECTIONS: dict[str, Callable[[ShadowOperation, list[_Rows]], _Rows | None]] = {
+_CORRECTIONS: dict[str, Callable[[ShadowOperation, list[_Rows], _Rounding], _Rows | None]] = {
     "native_layer_norm": _forward,
     "native_group_norm": _forward,
     "native_batch_norm": _forward,

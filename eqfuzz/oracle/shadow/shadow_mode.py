@@ -332,7 +332,7 @@ class ShadowMode(TorchDispatchMode):
             operation.failed = True
         results = [self._shaped_rows(operation, value, rows) for value, rows in zip(outputs, attempt, strict=True)]
         if not operation.failed:
-            results = with_noise_in_sums(operation, results)
+            results = with_noise_in_sums(operation, results, self.noise)
             if hides:
                 shadow_operation.push_to_edges(operation, before, results, outputs, self.noise)
         return [self._round_result(operation, value, rows) for value, rows in zip(outputs, results, strict=True)]

@@ -135,3 +135,17 @@ def test_bounds_do_not_grow_with_every_normalisation(kind: str):
     (leaf, *_) = leaves(reference(make, [Call((torch.randn(16, 12, generator=torch.Generator().manual_seed(1)),), {})]))
     assert leaf.bound.max() < 1e-3
     assert not leaf.exact.any()
+
+
+@pytest.mark.parametrize("kind", ["batch", "layer", "group", "rms"])
+def test_a_mean_that_is_large_beside_the_deviations_is_rounded(kind: str):
+    norms = {
+        "batch": lambda x: torch.nn.functional.batch_norm(x.T, None, None, training=True).sum(0),
+        "layer": lambda x: torch.nn.functional.layer_norm(x, (256,)).sum(1),
+        "group": lambda x: torch.nn.functional.group_norm(x, 1).sum(1),
+        "rms": lambda x: torch.nn.functional.rms_norm(x, (256,)).square().sum(1),
+    }
+    x = torch.randn(32, 256, generator=torch.Generator().manual_seed(1)) + 300
+    ((_, leaf),) = reference(lambda: norms[kind], [Call((x,), {})], samples=32).calls[0].outputs
+    error = (norms[kind](x).double() - leaf.value).abs()
+    assert bool((error < 4 * leaf.bound).all())
