@@ -41,7 +41,7 @@ def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows], noise: 
 def _rounded(noise: Noise, operation: ShadowOperation, sums: _Rows) -> _Rows:
     """Sums after one rounding to the dtype in which the operator adds."""
     dtype = opmath(component(operation.args[0].dtype))
-    return noise.operand(sums, dtype, relative_noise(operation.name, dtype, 1), keep_zeros=True)
+    return noise.operand(sums, dtype, relative_noise(dtype, 1, narrowly=True), keep_zeros=True)
 
 
 def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
