@@ -6,6 +6,8 @@ import tempfile
 
 import pytest
 
+collect_ignore = ["data"]
+
 OURS = "eqfuzzTESTS"
 """Set where XDG_CACHE_HOME is this test run's own."""
 

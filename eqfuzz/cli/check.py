@@ -21,20 +21,21 @@ from eqfuzz.cli.options.common import (
     Quiet,
     RandomSeed,
     Timeout,
+    Unsafe,
 )
-from eqfuzz.cli.options.compiling import SweepConfig
+from eqfuzz.cli.options.compiling import ConfigsFrom, Device, Devices, SweepConfig
 from eqfuzz.cli.options.seeds import Construct, InputSets
 from eqfuzz.cli.options.values import (
-    BadOption,
     configs_of,
     job_count,
     known_issues_of,
+    require_cuda,
     seconds_of,
     time_limit,
 )
 
 if TYPE_CHECKING:
-    from eqfuzz.imports.python_models import GatheredModel
+    from eqfuzz.commands.models.target import CheckedModel
     from eqfuzz.mutate.settings import Settings
 
 OUT = Path("eqfuzz-out")
@@ -42,7 +43,9 @@ OUT = Path("eqfuzz-out")
 Target = Annotated[
     str,
     typer.Argument(
-        metavar="TARGET", help="A class or function of your package, package.module:Name, or FILE.recording."
+        metavar="TARGET",
+        help="A class or function, package.module:Name or FILE.py:Name; a recording, a seed, or a model: "
+        "FILE.recording, FILE.py, FILE.pt2, FILE.onnx.",
     ),
 ]
 CheckVariants = Annotated[
@@ -58,6 +61,8 @@ def check(
     construct: Construct = "",
     variants: CheckVariants = 3,
     config: SweepConfig = None,
+    configs_from: ConfigsFrom = None,
+    device: Devices = None,
     time: CheckTime = "5m",
     timeout: Timeout = "180",
     seed: RandomSeed = 0,
@@ -65,6 +70,7 @@ def check(
     preload: Preload = None,
     known_issues: KnownIssueFiles = None,
     no_known_issues: NoKnownIssues = False,
+    unsafe: Unsafe = False,
     out: CheckFolder = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
@@ -78,46 +84,35 @@ def check(
     Exit codes: 0 nothing found but known issues, 1 it differs, 2 usage or a model that cannot be used, 3 internal
     error, 130 interrupted.
     """
-    from eqfuzz.imports.python_models import PythonReference
-    from eqfuzz.imports.recordings import is_recording
-
-    reference = None if is_recording(target) else PythonReference.of(target)
-    if is_recording(target):
-        if inputs or construct:
-            raise BadOption("TARGET", f"{target} has its inputs and parameters: leave out --inputs and --construct")
-    elif reference is None:
-        raise BadOption("TARGET", f"{target!r} is no class, function or recording: write package.module:Name")
-    elif not inputs:
-        raise BadOption("--inputs", f"{target} needs inputs: write --inputs 'rng.normal(2, 3, 32, 32)'")
-
     from eqfuzz.mutate.settings import CompileSettings, Settings
 
+    devices = tuple(dict.fromkeys(device or [Device.CPU]))
+    if Device.CUDA in devices:
+        require_cuda()
     settings = Settings(
         out=out,
         seed=seed,
         jobs=job_count(jobs),
         time=time_limit(time),
-        compiling=CompileSettings(timeout=seconds_of(timeout, "--timeout"), preload=preload),
-        configs=configs_of([config] if config else None),
+        compiling=CompileSettings(
+            timeout=seconds_of(timeout, "--timeout"), preload=preload, devices=tuple(member.value for member in devices)
+        ),
+        configs=configs_of([config] if config else None, configs_from),
         known_issues=known_issues_of(known_issues, no_known_issues),
     )
     chosen = tuple(inputs or ())
 
     def run() -> int:
         with loading_notice():
-            from eqfuzz.commands.models.check_model import check_settings
-            from eqfuzz.imports.python_models import gather, gather_recording
-            from eqfuzz.imports.recordings import StoredRecording
-        if reference is None:
-            model = gather_recording(StoredRecording.read(Path(target)))
-        else:
-            model = gather(reference, construct, chosen)
+            from eqfuzz.commands.models.check_model import MODELS, check_settings
+            from eqfuzz.commands.models.target import model_of
+        model = model_of(target, construct, chosen, out / MODELS, unsafe=unsafe)
         return _check(model, check_settings(settings, variants), format is OutputFormat.JSON, quiet)
 
     raise typer.Exit(exit_code_of_long_run(run, stopped=f"findings so far are in {out}", errors_in=out))
 
 
-def _check(model: GatheredModel, settings: Settings, as_json: bool, quiet: bool) -> int:
+def _check(model: CheckedModel, settings: Settings, as_json: bool, quiet: bool) -> int:
     from eqfuzz.commands.models.check_log import INVALID, NOT_TRIED
     from eqfuzz.commands.models.check_model import check_model
     from eqfuzz.report.machine.json_lines import JsonLines
@@ -129,6 +124,6 @@ def _check(model: GatheredModel, settings: Settings, as_json: bool, quiet: bool)
     invalid = [use.message for use in summary.uses if use.outcome == INVALID]
     is_unusable = invalid and all(use.outcome in (INVALID, NOT_TRIED) for use in summary.uses)
     if is_unusable and not summary.errors and not summary.interrupted:
-        complain(f"{model.reference} cannot be used: {invalid[0]}")
+        complain(f"{model.title} cannot be used: {invalid[0]}")
         return USAGE
     return code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)

@@ -84,6 +84,10 @@ class ModelUse:
         body = f"return self.model.get_submodule({name!r})(*args, **kwargs)"
         return cls(f"submodule-{name}", f"submodule {name}", body, helper=_FIRST_CALL, submodule=name)
 
+    def on(self, device: str) -> ModelUse:
+        """The same use on another device than the CPU, where that makes a difference."""
+        return dataclasses.replace(self, body=self.body.replace('autocast("cpu"', f'autocast("{device}"'))
+
     @property
     def is_of_functions(self) -> bool:
         """Whether a function can be used so: it is called plainly."""

@@ -36,7 +36,7 @@ MOST_BYTES = 2 * GIB
 
 MEMORY_BYTES = 12 * GIB
 SECONDS = 300.0
-_READERS = {
+READERS = {
     ".onnx": "eqfuzz.imports.onnx.translate",
     ".pt2": "eqfuzz.imports.exported.translate",
     ".pt": "eqfuzz.imports.exported.translate",
@@ -81,13 +81,13 @@ class ImportedSeed:
 
 def require_readers(models: Iterable[Path]) -> None:
     """Raises UsageError where one of the models is ONNX and the package ``onnx`` is missing."""
-    of_onnx = any(_reader(model) == _READERS[".onnx"] for model in models)
+    of_onnx = any(_reader(model) == READERS[".onnx"] for model in models)
     if of_onnx and importlib.util.find_spec("onnx") is None:
         raise UsageError("reading ONNX models needs the package onnx: pip install 'eqfuzz[onnx]'")
 
 
 def _reader(model: Path) -> str:
-    return _READERS.get(model.suffix.lower(), _READERS[".onnx"])
+    return READERS.get(model.suffix.lower(), READERS[".onnx"])
 
 
 def import_model(path: Path, out: Path, options: ImportOptions) -> ImportedSeed:

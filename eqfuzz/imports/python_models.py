@@ -22,6 +22,7 @@ from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.recorder.recording import MODEL
 
 _REFERENCE = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)")
+_IN_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)")
 _RESERVED = tuple(
     "Program program inputs rng weights self super model mean_of first_call detached recorded RecordedUnpickler"
     " io pickle types".split()
@@ -34,17 +35,21 @@ class NotGathered(UsageError):
 
 @dataclasses.dataclass(frozen=True)
 class PythonReference:
-    """A class or function by its ``module`` and ``name``."""
+    """A class or function by its ``module`` and ``name``; ``folder`` is where to look for the module first."""
 
     module: str
     name: str
+    folder: str = ""
 
     def __str__(self) -> str:
         return f"{self.module}:{self.name}"
 
     @classmethod
     def of(cls, text: str) -> PythonReference | None:
-        """The reference in ``package.module:Name``; None for any other text."""
+        """The reference in ``package.module:Name`` or ``FILE.py:Name``; None for any other text."""
+        if match := _IN_FILE.fullmatch(text):
+            module, folder = _module_of(Path(match["file"]).resolve())
+            return cls(module, match["name"], str(folder))
         match = _REFERENCE.fullmatch(text)
         return cls(match["module"], match["name"]) if match else None
 
@@ -84,6 +89,31 @@ class GatheredModel:
     recorded: RecordedObjects | None = None
 
     @property
+    def name(self) -> str:
+        """The name of the class or function."""
+        return self.reference.name
+
+    @property
+    def title(self) -> str:
+        """What people call it: ``package.module:Name``."""
+        return str(self.reference)
+
+    @property
+    def definitions(self) -> int:
+        """Number of definitions of the project that it consists of."""
+        return len(self.bundle.definitions)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Names of their modules."""
+        return self.bundle.modules
+
+    @property
+    def has_submodules(self) -> bool:
+        """Whether parts of it can be called by themselves."""
+        return self.function is None
+
+    @property
     def uses(self) -> tuple[ModelUse, ...]:
         """What can be done with it: a function has no parameters and no mode."""
         return USES if self.function is None else tuple(use for use in USES if use.is_of_functions)
@@ -101,7 +131,7 @@ class GatheredModel:
         write_atomically(path, text)
         return path
 
-    def write_recorded(self, folder: Path) -> None:
+    def write_weights(self, folder: Path) -> None:
         """Write the recorded objects, if there are any, into the folder of the seeds. Raises OSError."""
         if self.recorded is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +145,7 @@ class GatheredModel:
 def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) -> GatheredModel:
     """A class or function as in ``import_python``. Raises NotGathered."""
     try:
-        bundler = Bundler(reference.module, _RESERVED)
+        bundler = Bundler(reference.module, _RESERVED, (reference.folder,) if reference.folder else ())
         definition = _definition(bundler, reference.name)
         is_function = isinstance(definition, ast.FunctionDef) and not construct
         expression = construct or (reference.name if is_function else f"{reference.name}()")
@@ -153,6 +183,16 @@ def gather_recording(recording: StoredRecording) -> GatheredModel:
     expression = f"recorded({MODEL!r})" if recording.is_module else bundle.expressions[0]
     bundle = dataclasses.replace(bundle, expressions=(expression, *sets))
     return GatheredModel(reference, bundle, function, RecordedObjects(classes, recording.weights()))
+
+
+def _module_of(file: Path) -> tuple[str, Path]:
+    """The full name of the module in a file, and the folder that it is imported from."""
+    names = [] if file.name == "__init__.py" else [file.stem]
+    folder = file.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(names), folder
 
 
 def _is_foreign(module: str) -> bool:

@@ -60,16 +60,19 @@ class Recording:
         self._calls.append({"inputs": shapes})
         return True
 
-    def write(self, path: Path) -> None:
-        """Write the file, complete or not at all. Raises OSError."""
+    def write(self, path: Path, *, main: Path | None = None) -> None:
+        """Write the file, complete or not at all. ``main`` has the text of ``__main__`` where that has no file of its
+        own. Raises OSError.
+        """
+        search = [*([str(main.parent)] if main is not None else []), *sys.path]
         description = {
             "format": FORMAT,
             "module": self._module,
             "name": self.name,
             "is_module": self.is_module,
             "calls": self._calls,
-            "search": [str(Path(entry).resolve()) for entry in sys.path],
-            "main": _main_name(sys.modules["__main__"]),
+            "search": [str(Path(entry).resolve()) for entry in search],
+            "main": main.stem if main is not None else _main_name(sys.modules["__main__"]),
         }
         part = path.with_name(f"{path.name}.part")
         with zipfile.ZipFile(part, "w") as file:

@@ -12,6 +12,6 @@ class _Console(Console):
         raise  # rich calls this while it handles the error
 
 
-def make_console() -> Console:
-    """The console on stdout; colours, width and NO_COLOR as rich detects them, and every text as it is."""
-    return _Console(highlight=False, markup=False, emoji=False)
+def make_console(*, stderr: bool = False) -> Console:
+    """The console on stdout or stderr; colours, width and NO_COLOR as rich detects them, and every text as it is."""
+    return _Console(highlight=False, markup=False, emoji=False, stderr=stderr)

@@ -70,6 +70,12 @@ _DYNAMO = (
         "counts graphs with unbacked symbols",
         parameters=("gm",),
     ),
+    PrivateName(
+        "torch._dynamo.eval_frame:OptimizedModule",
+        "checks the model in what torch.compile returns",
+        attributes=("_orig_mod",),
+    ),
+    PrivateName("torch._dynamo.eval_frame:innermost_fn", "checks the function in what torch.compile returns"),
     PrivateName("torch._dynamo.trace_rules:add", "keeps the tracer of lines out of compiled programs"),
     PrivateName(
         "torch._dynamo.utils:same",

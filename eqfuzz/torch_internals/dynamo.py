@@ -21,6 +21,17 @@ def forget_compiled_code() -> None:
     torch._dynamo.utils.clear_compilation_metrics()
 
 
+def uncompiled(model: Any) -> Any:
+    """What ``torch.compile`` was given, where ``model`` is what it returned; else ``model``."""
+    if "torch._dynamo" not in sys.modules:
+        return model
+    from torch._dynamo.eval_frame import OptimizedModule, innermost_fn
+
+    if isinstance(model, OptimizedModule):
+        return model._orig_mod
+    return model if isinstance(model, torch.nn.Module) else innermost_fn(model)
+
+
 @contextlib.contextmanager
 def capturing_all() -> Iterator[None]:
     """The context in which Dynamo also captures numbers taken out of tensors and shapes that data decide."""

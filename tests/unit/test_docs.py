@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import eqfuzz
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
@@ -144,4 +146,4 @@ def _is_defined(name: str) -> bool:
         if path.with_suffix(".py").exists():
             text = path.with_suffix(".py").read_text(encoding="utf-8")
             return all(re.search(rf"\b{part}\b", text) for part in parts[count:])
-    return name == "eqfuzz.toml"
+    return name == "eqfuzz.toml" or (len(parts) == 2 and name.removeprefix("eqfuzz.") in eqfuzz.__all__)

@@ -11,18 +11,20 @@ from eqfuzz.commands.models.check_clock import CheckClock
 from eqfuzz.commands.models.check_log import DIFFERS, CheckLog
 from eqfuzz.commands.models.plain_programs import PlainFinding, plain_finding
 from eqfuzz.commands.models.submodule_search import SubmoduleSearch, submodules_of
+from eqfuzz.commands.models.target import CheckedModel
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.events.run import Summary
 from eqfuzz.imports.model_uses import DYNAMIC, FORWARD, ModelUse
-from eqfuzz.imports.python_models import GatheredModel
 from eqfuzz.mutate.run import check_folders, run
 from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import AFTERWARDS
 from eqfuzz.triage.findings.versions import versions
 
 PROGRAMS = "programs"
+MODELS = "models"
+"""Folder for seeds of the models of other tools."""
 
 _LEFT_OUT = ("integers", "audit", "draws")
 """Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
@@ -42,8 +44,8 @@ def check_settings(settings: Settings, variants: int) -> Settings:
     )
 
 
-def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> ModelCheckSummary:
-    """Check a class or function of the user's project; the last event is returned. ``settings`` have no paths.
+def check_model(model: CheckedModel, settings: Settings, handler: Handler) -> ModelCheckSummary:
+    """Check a model; the last event is returned. ``settings`` have no paths.
 
     The variants are those of forward and backward. Ctrl-C and the time limit end it early: what was not tried is named.
     Raises InvalidSeed, UsageError, RunnerFailed.
@@ -51,16 +53,17 @@ def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> M
     began = time.monotonic()
     check_folders(settings)
     folder = settings.out / PROGRAMS
+    uses = [use.on("cuda") if settings.compiling.uses_cuda else use for use in model.uses]
     try:
-        model.write_recorded(folder)
-        files = {use: model.write(use, folder / f"{model.reference.name}-{use.name}.py") for use in model.uses}
+        model.write_weights(folder)
+        files = {use: model.write(use, folder / f"{model.name}-{use.name}.py") for use in uses}
     except OSError as error:
         raise UsageError(f"--out: {folder}: {error.strerror}") from None
     handler(
         ModelCheckStarted(
-            model=str(model.reference),
-            definitions=len(model.bundle.definitions),
-            modules=list(model.bundle.modules),
+            model=model.title,
+            definitions=model.definitions,
+            modules=list(model.modules),
             uses=[use.title for use in files],
             variants=settings.rewriting.variants,
             out=str(settings.out),
@@ -72,11 +75,11 @@ def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> M
         check.run()
     except KeyboardInterrupt:
         check.is_interrupted = True  # between two runs
-    uses = check.checked()
+    checked = check.checked()
     summary = ModelCheckSummary(
-        model=str(model.reference),
-        uses=uses,
-        findings=sum(one.outcome == DIFFERS for one in uses),
+        model=model.title,
+        uses=checked,
+        findings=sum(one.outcome == DIFFERS for one in checked),
         errors=[error for summary in check.summaries for error in summary.errors],
         interrupted=check.is_interrupted,
         out_of_time=check.is_out_of_time,
@@ -90,7 +93,7 @@ def check_model(model: GatheredModel, settings: Settings, handler: Handler) -> M
 class _ModelCheck:
     """The check of a model whose uses are in ``files``."""
 
-    def __init__(self, model: GatheredModel, files: dict[ModelUse, Path], settings: Settings, handler: Handler) -> None:
+    def __init__(self, model: CheckedModel, files: dict[ModelUse, Path], settings: Settings, handler: Handler) -> None:
         self.summaries: list[Summary] = []
         self.is_interrupted = False
         self._model = model
@@ -116,7 +119,7 @@ class _ModelCheck:
             # Where forward differs the place of its fault is known, and that of the others most likely the same.
             checks = tuple(name for name in self._settings.checks if not (is_different and name in AFTERWARDS))
             plain = RewriteSettings(strategy="none", variants=0)
-            self._run(*(use for use in self._files if use is not FORWARD), rewriting=plain, checks=checks)
+            self._run(*(use for use in self._files if use != FORWARD), rewriting=plain, checks=checks)
         different = [use for use in self._files if self._checked(use).outcome == DIFFERS]
         if different and self._plain is None:
             self._reduce(different[0], self._files[different[0]])
@@ -147,14 +150,14 @@ class _ModelCheck:
 
     def _reduce_forward(self) -> None:
         part, folder = FORWARD, self._settings.out / PROGRAMS
-        if self._model.function is None and not self._clock.is_over:
+        if self._model.has_submodules and not self._clock.is_over:
             names = submodules_of(self._files[FORWARD], self._settings)
             kind = self._checked(FORWARD).kind
             search = SubmoduleSearch(self._model, names, kind, self._settings, folder, self._log, self._clock.half())
             self._submodule = search.run()
             self._note(*search.summaries)
             part = ModelUse.of_submodule(self._submodule) if self._submodule else FORWARD
-        self._reduce(FORWARD, folder / f"{self._model.reference.name}-{part.name}.py")
+        self._reduce(FORWARD, folder / f"{self._model.name}-{part.name}.py")
 
     def _reduce(self, use: ModelUse, seed: Path) -> None:
         if not self._clock.is_over:

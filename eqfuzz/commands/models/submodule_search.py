@@ -8,10 +8,10 @@ from pathlib import Path
 
 from eqfuzz.commands.models.check_clock import CheckClock
 from eqfuzz.commands.models.check_log import DIFFERS, CheckLog
+from eqfuzz.commands.models.target import CheckedModel
 from eqfuzz.commands.seeds.each_seed import answer_of
 from eqfuzz.events.run import Summary
 from eqfuzz.imports.model_uses import ModelUse
-from eqfuzz.imports.python_models import GatheredModel
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import ORACLES
@@ -40,7 +40,7 @@ class SubmoduleSearch:
 
     def __init__(
         self,
-        model: GatheredModel,
+        model: CheckedModel,
         names: Sequence[str],
         kind: str,
         settings: Settings,
@@ -84,7 +84,7 @@ class SubmoduleSearch:
             if self._clock.is_over:
                 break
             use = ModelUse.of_submodule(name)
-            path = self._model.write(use, self._folder / f"{self._model.reference.name}-{use.name}.py")
+            path = self._model.write(use, self._folder / f"{self._model.name}-{use.name}.py")
             limited = self._clock.settings(self._settings, paths=(path,), longest=_SECONDS)
             summary = run(limited, self._log.note)
             self.summaries.append(summary)

@@ -75,7 +75,8 @@ class ModelCheckReport(LiveReport):
             return
         self._print(Text(named_versions(event.versions), "dim"))
         modules = ", ".join(event.modules)
-        self._print(Text(f"{event.model}: {count(event.definitions, 'definition')} of {modules}"))
+        definitions = f": {count(event.definitions, 'definition')} of {modules}" if event.definitions else ""
+        self._print(Text(f"{event.model}{definitions}"))
         variants = f", and {count(event.variants, 'variant')}" if event.variants else ""
         self._print(Text(f"{', '.join(event.uses)}{variants}"))
         self._uses = len(event.uses)

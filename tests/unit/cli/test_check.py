@@ -163,7 +163,10 @@ def test_submodule_with_another_kind_of_difference_is_not_named(runs, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model.py"], "TARGET: 'model.py' is no class, function or recording: write package.module:Name"),
+        (["model"], "TARGET: 'model' is no model: write package.module:Name, FILE.py:Name or a model's file"),
+        (["model.py"], "model.py: cannot be read: No such file or directory"),
+        (["model.pt2"], "model.pt2: No such file or directory"),
+        (["nowhere/model.py:Net", "--inputs", "1"], "there is no module 'model' with Python text"),
         (["shop.vision:SmallResNet"], "--inputs: shop.vision:SmallResNet needs inputs"),
         (["shop.nowhere:Net", "--inputs", "1"], "shop.nowhere"),
         (["shop.vision:SmallResNet", "--inputs", "rng.normal(2"], "is not valid Python"),

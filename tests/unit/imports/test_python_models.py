@@ -327,7 +327,7 @@ def test_recorded_module_of_torch_is_read(tmp_path):
     recording.add((x,), {})
     recording.write(tmp_path / "it.recording")
     gathered = gather_recording(StoredRecording.read(tmp_path / "it.recording"))
-    gathered.write_recorded(tmp_path / "seeds")
+    gathered.write_weights(tmp_path / "seeds")
     loaded = Loaded(read_program(gathered.write(gathered.uses[0], tmp_path / "seeds" / "one.py")))
     (call,) = loaded.calls(0)
     torch.testing.assert_close(loaded.instance()(*call.args), model(x))

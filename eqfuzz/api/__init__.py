@@ -1,0 +1,1 @@
+"""The Python interface, whose names ``eqfuzz`` itself has."""

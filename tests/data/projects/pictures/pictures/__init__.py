@@ -1,0 +1,1 @@
+"""A project that checks its model with the Python interface."""

@@ -1,0 +1,1 @@
+"""A project whose tests check its model."""

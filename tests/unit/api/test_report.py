@@ -1,0 +1,69 @@
+"""Reports of checks: what they say, on a terminal, in a notebook and as an assertion."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from eqfuzz.api.report import NotEquivalent, Report
+from eqfuzz.events.model_check import UseChecked
+
+AGREES = UseChecked(title="forward and backward", outcome="agrees", cells=2, seconds=3.0)
+DIFFERS = UseChecked(
+    title="evaluation",
+    outcome="differs",
+    cells=1,
+    kind="wrong-result",
+    message="wrong-result: eager gives 0 and compiled gives 1",
+    finding="0123456789",
+    submodule="layers.1",
+    reduced="abcdefabcd",
+    program="def program(x):\n    return x[None] < 3\n",
+)
+UNTRIED = UseChecked(title="a training step", outcome="not tried")
+
+
+def report(*uses: UseChecked) -> Report:
+    return Report(model="shop.net:Net", uses=uses, seconds=2.0, out=Path("out"), is_complete=UNTRIED not in uses)
+
+
+def test_report_agrees_where_something_was_compared_and_nothing_differs():
+    assert report(AGREES, UNTRIED).agrees
+    assert not report(UNTRIED).agrees
+    assert not report(AGREES, DIFFERS).agrees
+    assert report(AGREES, DIFFERS).differences == (DIFFERS,)
+    assert not report(AGREES, UNTRIED).is_complete
+
+
+def test_text_has_table_numbers_and_program():
+    text = str(report(AGREES, DIFFERS))
+    assert text.startswith("shop.net:Net: compiled code differs from eager")
+    assert "evaluation: in layers.1, wrong-result: eager gives 0 and compiled gives 1 [0123456789]" in text
+    assert "these 2 lines differ in the same way [abcdefabcd]:" in text
+    assert "    return x[None] < 3" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_terminal_and_assertion_say_the_same():
+    stream = io.StringIO()
+    Console(file=stream, width=100).print(report(AGREES, DIFFERS))
+    assert stream.getvalue().rstrip() == str(report(AGREES, DIFFERS))
+    error = NotEquivalent(report(DIFFERS))
+    assert isinstance(error, AssertionError)
+    assert str(error) == str(error.report)
+
+
+def test_notebook_shows_the_same_as_escaped_html():
+    html = report(DIFFERS)._repr_html_()
+    assert html.startswith("<pre")
+    assert "x[" in html
+    assert "&lt;" in html
+    assert "evaluation" in html
+
+
+def test_model_that_never_runs_is_invalid():
+    invalid = UseChecked(title="evaluation", outcome="invalid", message="raises in eager: ValueError: no")
+    assert report(invalid, UNTRIED).invalid == "raises in eager: ValueError: no"
+    assert report(AGREES, invalid).invalid == ""
