@@ -51,6 +51,7 @@ def check(
     jobs: int | None = None,
     out: Path | str | None = None,
     progress: bool | None = None,
+    with_values: bool = False,
 ) -> Report:
     """Check that a model computes the same compiled, and so do equal rewrites of its source.
 
@@ -71,6 +72,7 @@ def check(
         seed: Decides every random choice.
         jobs: Number of programs run at once (default: one for each core).
         out: Folder for programs and findings (default: eqfuzz-out).
+        with_values: Whether inputs may be in the scripts of findings, not only in files beside them.
         progress: Whether progress is shown on standard error (default: in terminals and notebooks).
 
     Raises:
@@ -92,7 +94,7 @@ def check(
         ),
         configs=(_config(defaults.config, None if config is not None else defaults.backend),),
     )
-    gathered = _gathered(uncompiled(model), inputs, dict(kwargs or {}))
+    gathered = _gathered(uncompiled(model), inputs, dict(kwargs or {}), with_values=with_values)
     with _handler(progress) as handler:
         try:
             summary = check_model(gathered, check_settings(settings, defaults.variants), handler)
@@ -155,7 +157,7 @@ def _config(name: str, backend: str | None) -> Config:
     return config if backend is None else config.on(backend)
 
 
-def _gathered(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> GatheredModel:
+def _gathered(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, with_values: bool) -> GatheredModel:
     """The model with the arguments of a call, gathered by way of a recording. Raises UsageError."""
     if isinstance(model, type):
         raise UsageError(f"{model.__name__} is a class: give a model, {model.__name__}(…)")
@@ -170,7 +172,7 @@ def _gathered(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Gath
         stored = StoredRecording.read(file)
         if not stored.module:
             raise UsageError(f"{stored.name} is defined in a session without a text: put it in a file, and import it")
-        return gather_recording(stored)
+        return gather_recording(stored, with_values=with_values)
 
 
 def _session(folder: Path) -> Path | None:

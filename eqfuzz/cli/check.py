@@ -24,6 +24,7 @@ from eqfuzz.cli.options.common import (
     Unsafe,
 )
 from eqfuzz.cli.options.compiling import ConfigsFrom, Device, Devices, SweepConfig
+from eqfuzz.cli.options.findings import WithValues
 from eqfuzz.cli.options.seeds import Construct, InputSets
 from eqfuzz.cli.options.values import (
     configs_of,
@@ -71,6 +72,7 @@ def check(
     known_issues: KnownIssueFiles = None,
     no_known_issues: NoKnownIssues = False,
     unsafe: Unsafe = False,
+    with_values: WithValues = False,
     out: CheckFolder = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
@@ -106,7 +108,7 @@ def check(
         with loading_notice():
             from eqfuzz.commands.models.check_model import MODELS, check_settings
             from eqfuzz.commands.models.target import model_of
-        model = model_of(target, construct, chosen, out / MODELS, unsafe=unsafe)
+        model = model_of(target, construct, chosen, out / MODELS, unsafe=unsafe, with_values=with_values)
         return _check(model, check_settings(settings, variants), format is OutputFormat.JSON, quiet)
 
     raise typer.Exit(exit_code_of_long_run(run, stopped=f"findings so far are in {out}", errors_in=out))

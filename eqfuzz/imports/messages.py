@@ -25,6 +25,7 @@ class TranslationRequest(Message):
         gradients: Whether weights are parameters.
         sizes: Values of symbolic sizes.
         inputs: Expressions of input sets, for a module that is exported while it is read.
+        private: Whether the text has no weight as it is.
     """
 
     event: Literal["translate"] = "translate"
@@ -35,6 +36,7 @@ class TranslationRequest(Message):
     gradients: bool = False
     sizes: tuple[tuple[str, int], ...] = ()
     inputs: tuple[str, ...] = ()
+    private: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,8 @@ class ImportOptions:
     """How seeds are written. ``drawn``: weights are drawn in the text; ``gradients``: they are parameters.
 
     ``sizes`` are values of symbolic sizes by name; ``inputs`` are expressions of input sets for modules that are still
-    to be exported. ``unsafe``: where there is no sandbox, models are read without.
+    to be exported. ``unsafe``: where there is no sandbox, models are read without. ``private``: no weight is written as
+    it is.
     """
 
     drawn: bool = False
@@ -68,6 +69,7 @@ class ImportOptions:
     sizes: tuple[tuple[str, int], ...] = ()
     inputs: tuple[str, ...] = ()
     unsafe: bool = False
+    private: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +145,7 @@ def _answer(path: Path, external: tuple[tuple[str, str], ...], options: ImportOp
         gradients=options.gradients,
         sizes=options.sizes,
         inputs=options.inputs,
+        private=options.private,
     )
     command = [sys.executable, "-m", _reader(path), encode(request).decode()]
     variables = {"PYTHONPATH": str(Path(eqfuzz.__file__).parents[1])}

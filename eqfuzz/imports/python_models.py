@@ -80,13 +80,14 @@ class GatheredModel:
     """A class or function with all that it needs of its project: ``bundle`` has the definitions.
 
     ``function`` is the definition of a function; None for a class. ``recorded`` is where its parameters and inputs come
-    from; None where expressions make them.
+    from; None where expressions make them. ``with_values``: reproducers may have them in their text.
     """
 
     reference: PythonReference
     bundle: Bundle
     function: ast.stmt | None
     recorded: RecordedObjects | None = None
+    with_values: bool = False
 
     @property
     def name(self) -> str:
@@ -124,7 +125,13 @@ class GatheredModel:
         Recorded objects must be in its folder.
         """
         weights = self._weights if self.recorded is not None else ""
-        provenance = Provenance("python", {"model": str(self.reference)}, configs=use.configs, weights=weights)
+        provenance = Provenance(
+            "python",
+            {"model": str(self.reference)},
+            configs=use.configs,
+            weights=weights,
+            private=self.recorded is not None and not self.with_values,
+        )
         text = provenance.header() + _text(self, use)
         recognise(text, path.name, path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,8 +162,10 @@ def gather(reference: PythonReference, construct: str, inputs: Sequence[str]) ->
     return GatheredModel(reference, bundle, definition if is_function else None)
 
 
-def gather_recording(recording: StoredRecording) -> GatheredModel:
-    """A recorded module or function with what the recorded objects need of its project. Raises NotGathered."""
+def gather_recording(recording: StoredRecording, *, with_values: bool = False) -> GatheredModel:
+    """A recorded module or function with what the recorded objects need of its project. ``with_values`` as in
+    ``GatheredModel``. Raises NotGathered.
+    """
     reference = PythonReference(recording.module, recording.name)
     needed = [RecordedName(recording.module, recording.name), *map(recording.importable, recording.names)]
     root = next((name.module for name in needed if not _is_foreign(name.module)), None)
@@ -182,7 +191,7 @@ def gather_recording(recording: StoredRecording) -> GatheredModel:
         raise NotGathered(f"{reference}: {error}") from None
     expression = f"recorded({MODEL!r})" if recording.is_module else bundle.expressions[0]
     bundle = dataclasses.replace(bundle, expressions=(expression, *sets))
-    return GatheredModel(reference, bundle, function, RecordedObjects(classes, recording.weights()))
+    return GatheredModel(reference, bundle, function, RecordedObjects(classes, recording.weights()), with_values)
 
 
 def _module_of(file: Path) -> tuple[str, Path]:

@@ -48,7 +48,11 @@ def recognise(source: str, name: str, folder: Path | None = None) -> Program:
     if provenance is not None:
         weights = _weights_file(provenance.weights, name, folder or Path(name).parent)
         program = dataclasses.replace(
-            program, untrusted=provenance.untrusted, configs=provenance.configs, weights=weights
+            program,
+            untrusted=provenance.untrusted,
+            configs=provenance.configs,
+            weights=weights,
+            private=provenance.private,
         )
     require_allowed(program)
     return program

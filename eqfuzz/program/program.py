@@ -42,6 +42,7 @@ class Program:
         untrusted: Whether it runs in the sandbox.
         configs: Names of the compile configurations that it is for; empty: the usual ones.
         weights: Absolute path of a safetensors file whose tensors the text reads as ``weights["…"]``; empty: none.
+        private: Whether reproducers have the values of inputs in a file of their own.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Program:
     untrusted: bool = False
     configs: tuple[str, ...] = ()
     weights: str = ""
+    private: bool = False
 
     @property
     def digest(self) -> str:

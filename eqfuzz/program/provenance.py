@@ -7,7 +7,8 @@
     # ///
 
 ``configs = "inductor-scalar-outputs"`` names the compile configurations that the seed is for, separated by commas;
-``weights = "NAME.safetensors"`` the file beside the seed with the tensors that it reads as ``weights["…"]``.
+``weights = "NAME.safetensors"`` the file beside the seed with the tensors that it reads as ``weights["…"]``;
+``private = true`` keeps the values of its inputs out of reproducers.
 
 A file without the block belongs to the user. Seeds of language models, and variants of seeds that ran as untrusted
 (``unknown``), are untrusted: they run in the sandbox.
@@ -40,13 +41,14 @@ class Provenance:
     """``source`` says who wrote the seed (``llm``, ``person``, ``onnx``, …); ``details`` are whatever else is known.
 
     ``configs`` are names of the compile configurations that it is for; empty: the usual ones. ``weights`` is the name
-    of a file beside it; empty: it has none.
+    of a file beside it; empty: it has none. ``private``: whether reproducers have its inputs in a file of their own.
     """
 
     source: str
     details: Mapping[str, str | int | float | bool] = dataclasses.field(default_factory=lambda: MappingProxyType({}))
     configs: tuple[str, ...] = ()
     weights: str = ""
+    private: bool = False
 
     @property
     def untrusted(self) -> bool:
@@ -57,7 +59,8 @@ class Provenance:
         """The block of comments, which ends with a newline."""
         configs = {"configs": ",".join(self.configs)} if self.configs else {}
         weights = {"weights": self.weights} if self.weights else {}
-        fields = {"source": self.source, **configs, **self.details, **weights}
+        private = {"private": True} if self.private else {}
+        fields = {"source": self.source, **configs, **self.details, **weights, **private}
         lines = (f"# {key} = {toml_value(value)}\n" for key, value in fields.items())
         return "".join(["# /// eqfuzz\n", *lines, "# ///\n"])
 
@@ -83,7 +86,11 @@ def provenance_of(text: str) -> Provenance | None:
         raise InvalidProvenance(
             'the block `# /// eqfuzz` has no name of a file beside it as weights: write `weights = "NAME"`'
         )
-    return Provenance(source, fields, tuple(name.strip() for name in configs.split(",") if name.strip()), weights)
+    private = fields.pop("private", False)
+    if not isinstance(private, bool):
+        raise InvalidProvenance("the block `# /// eqfuzz` has no truth value as private: write `private = true`")
+    names = tuple(name.strip() for name in configs.split(",") if name.strip())
+    return Provenance(source, fields, names, weights, private)
 
 
 def split_provenance(text: str) -> tuple[str, str]:

@@ -49,10 +49,12 @@ def issue_text(
     *,
     release: Release,
     versions: str,
+    beside: str = "",
 ) -> str:
     """The text of ``issue.md``. ``checks`` are the results of PyTorch's own accuracy checks, by path of the value.
 
-    ``release`` is the torch that gave ``outcome``, ``versions`` the output of its collect_env.
+    ``release`` is the torch that gave ``outcome``, ``versions`` the output of its collect_env. ``beside`` is the file
+    with private values that the script reads.
     """
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
     environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
@@ -63,6 +65,7 @@ def issue_text(
         summary=_summary(finding),
         script=without_docstring(script),
         output=outcome.output.strip("\n"),
+        beside=beside,
         expected=_expected(finding.verdict.evidence or Evidence()),
         backends=_backends(finding),
         facts=_facts(finding, checks),

@@ -8,7 +8,7 @@ import traceback
 import types
 from pathlib import Path
 
-from eqfuzz.errors import one_line
+from eqfuzz.errors import error_line
 
 NAME = "eqfuzz_preload"
 
@@ -37,7 +37,7 @@ def execute_source(source: str, path: Path) -> types.ModuleType:
 
 def blame(error: BaseException, preload: Path | None) -> str:
     """One line on why a start failed: ``file:line: Type: message``, at the preload's line if it is involved."""
-    message = one_line("".join(traceback.format_exception_only(error)[-1:]))
+    message = error_line(error)
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: {message}"
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]

@@ -44,6 +44,7 @@ from eqfuzz.report.machine.event_log import EventFile
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 
 SEEDS = 8
 CONFIGS = ("inductor", "eager")
@@ -113,7 +114,7 @@ class Pretending:
             fingerprint=f"defect {number % 3}",
         )
         exists = (self._out / "findings" / finding.id).exists()
-        folder = write_folder(self._out / "findings", finding, "pass\n", None)
+        folder = write_folder(self._out / "findings", finding, ReproducerScript("pass\n"), None)
         self._step()
         return FindingReported(index=index, finding=finding, folder=str(folder), known=exists)
 

@@ -68,7 +68,7 @@ def finding(source: str, **changed: object) -> Finding:
 
 
 def says_itself(claimed: Finding, folder: Path) -> bool:
-    (folder / "repro.py").write_text(write_reproducer(claimed, CONFIG, DESCRIBED, None))
+    (folder / "repro.py").write_text(write_reproducer(claimed, CONFIG, DESCRIBED, None).text)
     return replay(folder, untrusted=True).status == STILL_FAILING
 
 

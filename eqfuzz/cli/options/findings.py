@@ -63,6 +63,9 @@ OnlyNew = Annotated[bool, typer.Option("--new", help="Only findings that are no 
 Sort = Annotated[
     SortOrder, typer.Option("--sort", help="Sort key; bucket: buckets by severity, then by number of findings.")
 ]
+WithValues = Annotated[
+    bool, typer.Option("--with-values", help="Recorded inputs are part of scripts, not of files beside them.")
+]
 Candidate = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Reduce nothing: exit 0 if this seed file shows the same finding, 1 if not."),

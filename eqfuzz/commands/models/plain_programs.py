@@ -22,6 +22,8 @@ from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reduce.finding_reducer import NotReduced
 from eqfuzz.triage.reduce.in_place import InPlaceReduction
 
+_OPTIONS = ImportOptions(drawn=True, gradients=True, unsafe=True, private=True)
+
 
 @dataclasses.dataclass(frozen=True)
 class PlainFinding:
@@ -83,6 +85,6 @@ def _exported(seed: Path, settings: Settings) -> Path | str:
         if answer.problem:
             return f"it cannot be exported: {answer.problem}"
         try:
-            return import_model(file, seed.parent, ImportOptions(drawn=True, gradients=True, unsafe=True)).path
+            return import_model(file, seed.parent, _OPTIONS).path
         except UsageError as error:
             return str(error)

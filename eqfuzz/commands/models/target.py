@@ -104,12 +104,20 @@ class CheckedSeed:
         return path
 
 
-def model_of(target: str, construct: str, inputs: Sequence[str], folder: Path, *, unsafe: bool = False) -> CheckedModel:
+def model_of(
+    target: str,
+    construct: str,
+    inputs: Sequence[str],
+    folder: Path,
+    *,
+    unsafe: bool = False,
+    with_values: bool = False,
+) -> CheckedModel:
     """The model that ``target`` names: ``package.module:Name``, ``FILE.py:Name``, or a file.
 
     ``construct`` and ``inputs`` are expressions as in ``import_python``. Models of other tools become seeds in
-    ``folder``; where there is no sandbox to read them in, they are read only if ``unsafe``. Raises UsageError,
-    SandboxUnavailable.
+    ``folder``; where there is no sandbox to read them in, they are read only if ``unsafe``. ``with_values``: recorded
+    values may be in the text of reproducers. Raises UsageError, SandboxUnavailable.
     """
     reference = PythonReference.of(target)
     if reference is not None:
@@ -125,7 +133,7 @@ def model_of(target: str, construct: str, inputs: Sequence[str], folder: Path, *
         option = "--construct" if construct else "--inputs"
         raise UsageError(f"{option}: {target} has its own: leave out {option}")
     if is_recording(target):
-        return gather_recording(StoredRecording.read(path))
+        return gather_recording(StoredRecording.read(path), with_values=with_values)
     if is_model:
         require_readers([path])
         path = import_model(path, folder, ImportOptions(gradients=True, inputs=tuple(inputs), unsafe=unsafe)).path

@@ -33,7 +33,7 @@ def translated(request: TranslationRequest) -> TranslationAnswer:
     inputs = _runnable(program, inputs_of(program, request.sizes))
     with torch.no_grad():
         graph = translate(program, inputs)
-    options = SeedOptions(request.drawn, request.gradients, request.sizes)
+    options = SeedOptions(request.drawn, request.gradients, request.sizes, request.private)
     title = _title(request.name, graph.operators)
     _require_same(program, inputs, seed_text(graph, title, SeedOptions()))
     seed = seed_text(graph, title, options)

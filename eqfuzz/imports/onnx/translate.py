@@ -29,7 +29,7 @@ def translated(request: TranslationRequest) -> TranslationAnswer:
         return TranslationAnswer(external=tuple(names))
     models.load_external(model, files)
     graph = translate(models.prepared(model))
-    options = SeedOptions(request.drawn, request.gradients, request.sizes)
+    options = SeedOptions(request.drawn, request.gradients, request.sizes, request.private)
     seed = seed_text(graph, _title(request.name, model), options)
     return TranslationAnswer(
         text=seed.text,

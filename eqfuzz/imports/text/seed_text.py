@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eqfuzz.imports.text.literals import number_text, sequence
+from eqfuzz.imports.text.literals import Unsupported, number_text, sequence
 from eqfuzz.imports.text.program_text import LITERAL_ELEMENTS, Constant, ProgramText
 
 _WIDTH = 120
@@ -46,12 +46,14 @@ class TranslatedGraph:
 class SeedOptions:
     """How a seed is written. ``drawn``: weights are drawn in the text instead of stored beside it.
 
-    ``gradients``: floating-point weights are parameters. ``sizes`` are values of symbolic sizes.
+    ``gradients``: floating-point weights are parameters. ``sizes`` are values of symbolic sizes. ``private``: the text
+    has no weight as it is, not even a small one; of floating-point ones it has the spread.
     """
 
     drawn: bool = False
     gradients: bool = False
     sizes: tuple[tuple[str, int], ...] = ()
+    private: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,8 +65,10 @@ class TranslatedSeed:
 
 
 def seed_text(graph: TranslatedGraph, title: str, options: SeedOptions) -> TranslatedSeed:
-    """Write a seed; ``title`` is the first line of its docstring."""
+    """Write a seed; ``title`` is the first line of its docstring. Raises Unsupported where integers are private."""
     constants = [*graph.program.constants.values()]
+    if options.private:
+        _require_no_integers(constants)
     stored = [c for c in constants if c.array.size > LITERAL_ELEMENTS and not (options.drawn and _can_be_drawn(c))]
     lines = [f'"""{title}"""', "", "import torch"]
     body = [
@@ -88,7 +92,9 @@ def seed_text(graph: TranslatedGraph, title: str, options: SeedOptions) -> Trans
 def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:
     if stored:
         tensor = f'weights["{constant.name}"]'
-    elif constant.array.size > LITERAL_ELEMENTS:
+    elif constant.array.size > LITERAL_ELEMENTS or (
+        options.private and constant.array.size and _can_be_drawn(constant)
+    ):
         tensor = _drawn(constant)
     else:
         tensor = _literal(constant)
@@ -96,6 +102,13 @@ def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:
     if options.gradients and can_learn:
         return f"self.{constant.name} = nn.Parameter({tensor})"
     return f'self.register_buffer("{constant.name}", {tensor})'
+
+
+def _require_no_integers(constants: Sequence[Constant]) -> None:
+    """Raises Unsupported for weights that cannot be drawn, unless all elements are equal."""
+    for constant in constants:
+        if not _can_be_drawn(constant) and constant.array.size and (constant.array != constant.array.flat[0]).any():
+            raise Unsupported(f"the values of {constant.name!r}, which are private and cannot be drawn")
 
 
 def _literal(constant: Constant) -> str:
@@ -121,7 +134,7 @@ def _can_be_drawn(constant: Constant) -> bool:
 def _drawn(constant: Constant) -> str:
     """Random values of the same shape and spread; of one sign where all are, such as variances."""
     values = constant.array.astype(np.float64)
-    sizes = ", ".join(map(str, values.shape))
+    sizes = ", ".join(map(str, values.shape)) or "()"
     low, high = float(values.min()), float(values.max())
     if low >= 0:
         text = (

@@ -33,4 +33,5 @@ def _add(digest: hashlib.blake2b, leaf: Any) -> None:
         digest.update(repr(leaf).encode())
         return
     digest.update(f"{type(leaf).__name__} {tensor.dtype} {tuple(tensor.shape)} ".encode())
-    digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    flat = tensor.contiguous().as_strided((tensor.numel(),), (1,))  # one element may have any stride
+    digest.update(flat.view(torch.uint8).numpy().data)

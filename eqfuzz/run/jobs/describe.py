@@ -26,8 +26,8 @@ def describe(loaded: Loaded, calls: Sequence[Call], device: str) -> CallsDescrib
     state = instance.state_dict() if isinstance(instance, torch.nn.Module) else {}
     try:
         body = writer.calls(there)
-        small = sum(t.nbytes for t in state.values()) <= STATE_BYTES
-        weights = writer.value(dict(state)) if state and small else None
+        is_written = sum(t.nbytes for t in state.values()) <= STATE_BYTES and not loaded.program.private
+        weights = writer.value(dict(state)) if state and is_written else None
         problem = ""
     except CannotDescribe as error:
         body, weights, problem = "", None, str(error)

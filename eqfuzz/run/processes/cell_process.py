@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Generic, NoReturn
 
+from eqfuzz.errors import error_line
 from eqfuzz.run.messages.cell_messages import CellProcessExit
 from eqfuzz.run.messages.codec import Decoder, M, MessageLines, decoder_of, encode
 from eqfuzz.run.messages.job import ChildEvent, ChildFinished, Emit, Reason, StageEntered
@@ -147,7 +148,7 @@ def _run(
         try:
             work(emit, lambda: replies.decode(stream.readline()))
         except BaseException as raised:  # whatever it is, the parent gets it
-            error = "".join(traceback.format_exception_only(raised)[-1:])
+            error = error_line(raised)
             detail = traceback.format_exc()
         flush_output()
         emit.finish(error, detail)

@@ -13,7 +13,7 @@ import threading
 import traceback
 from typing import Any
 
-from eqfuzz.errors import one_line
+from eqfuzz.errors import error_line
 from eqfuzz.malloc import keep_freed
 from eqfuzz.run.limits import limit_cpu, limit_memory, unlimit_memory, used_cpu_seconds
 from eqfuzz.run.messages.codec import encode
@@ -109,7 +109,7 @@ def run_request(target: JobTarget, request: Request, memory_bytes: int | None) -
         target.run(job, emit)
     except BaseException as raised:  # whatever it is, SystemExit included, the parent gets it
         unlimit_memory()
-        error = one_line("".join(traceback.format_exception_only(raised)[-1:]))
+        error = error_line(raised)
         detail = traceback.format_exc()[-_TRACEBACK_CHARACTERS:]
         del raised
     unlimit_memory()

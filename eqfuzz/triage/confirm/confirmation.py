@@ -21,6 +21,7 @@ from eqfuzz.triage.findings.finding import Finding, finding_id, original_outcome
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, update_finding, write_folder
 from eqfuzz.triage.locate.analysis import FindingAnalyser
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +66,7 @@ class FindingConfirmer:
         if is_known:
             folder = findings / finding.id
             finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
-            scripts = [(folder / "repro.py").read_text(encoding="utf-8")]
+            scripts = [ReproducerScript.read(folder)]
         else:
             try:
                 scripts = self._reproducing.scripts(finding)

@@ -16,6 +16,7 @@ from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, re
 from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from eqfuzz.triage.reproducer.short import short_reproducer
 
 
@@ -50,7 +51,7 @@ class ReproducerWriter:
         self._pool = pool
         self._environment = environment
 
-    def scripts(self, finding: Finding) -> list[str]:
+    def scripts(self, finding: Finding) -> list[ReproducerScript]:
         """Variants of the script, the most readable first, the most complete last. Raises NoReproducer."""
         if finding.verdict.oracle and self._is_sandboxed(finding):
             raise NoReproducer(f"the oracle {finding.verdict.oracle} has to be asked in the sandbox, which is no proof")
@@ -60,17 +61,17 @@ class ReproducerWriter:
         if finding.original.untrusted:
             require_plain(finding, described)
         short = short_reproducer(*about)
-        return [*([short] if short is not None else []), write_reproducer(*about)]
+        return [*([ReproducerScript(short)] if short is not None else []), write_reproducer(*about)]
 
-    def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[str]) -> ReplayOutcome:
-        """Write the first of ``scripts`` that fails in a fresh process to ``folder/repro.py``, or the last one.
+    def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[ReproducerScript]) -> ReplayOutcome:
+        """Write the first of ``scripts`` that fails in a fresh process into ``folder``, or the last one.
 
         For an untrusted program, values from two sandboxes must confirm the exit status. Raises NoReproducer, and
         RunnerFailed once the pool is closed.
         """
         outcome = ReplayOutcome(ERROR, "there is no script", "there is no script")
         for script in scripts:
-            (folder / "repro.py").write_text(script, encoding="utf-8")
+            script.write(folder)
             outcome = self._run(finding, folder)
             if outcome.status == STILL_FAILING:
                 break

@@ -41,7 +41,7 @@ def differ_in_sandboxes(
         about = finding, config, described, preload.read_text() if preload is not None else None
         if is_watched(finding):
             script = folder / "repro.py"
-            script.write_text(write_reproducer(*about), encoding="utf-8")
+            script.write_text(write_reproducer(*about).text, encoding="utf-8")
             seconds = time_limit(finding)
             ends = [_run([str(script), mode], seconds, folder, environment) for mode in ("eager", "compiled")]
             eager, compiled = (ended.status == _REACHED_THE_END for ended in ends)

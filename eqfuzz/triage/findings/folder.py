@@ -9,14 +9,15 @@ from pathlib import Path
 
 from eqfuzz.atomic_file import new_folder, write_atomically
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.script_files import SCRIPT, VALUES, ReproducerScript
 from eqfuzz.triage.reproducer.weights_beside import copy_weights, with_weights_in
 
 _RECORDS = ("derivation", "verdict", "environment")
-_TEXTS = ("repro.py", "original.py", "variant.py", *(f"{name}.json" for name in _RECORDS))
+_TEXTS = (SCRIPT, VALUES, "original.py", "variant.py", *(f"{name}.json" for name in _RECORDS))
 _UNREDUCED = "unreduced"
 
 
-def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Path | None) -> Path:
+def write_folder(findings: Path, finding: Finding, reproducer: ReproducerScript, preload: Path | None) -> Path:
     """Write ``findings/<id>/``, complete or not at all; an existing folder is left as it is. Returns its path."""
     target = findings / finding.id
     if target.exists():
@@ -30,7 +31,7 @@ def write_folder(findings: Path, finding: Finding, reproducer: str, preload: Pat
     return target
 
 
-def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
+def put_reduced(folder: Path, finding: Finding, reproducer: ReproducerScript) -> None:
     """Replace the finding in ``folder`` by the reduced one; the run's own stays in ``unreduced/``."""
     first = folder / _UNREDUCED
     if not first.exists():
@@ -42,11 +43,12 @@ def put_reduced(folder: Path, finding: Finding, reproducer: str) -> None:
     _write(folder, finding, reproducer)
 
 
-def _write(folder: Path, finding: Finding, reproducer: str) -> None:
+def _write(folder: Path, finding: Finding, reproducer: ReproducerScript) -> None:
     whole = finding.to_json()
     records = {f"{name}.json": json.dumps(whole[name], indent=2) + "\n" for name in _RECORDS}
     sources = {"original.py": finding.original.source, "variant.py": finding.transformed.source}
-    for name, text in {"repro.py": reproducer, **sources, **records}.items():
+    reproducer.write(folder)
+    for name, text in {**sources, **records}.items():
         (folder / name).write_text(text, encoding="utf-8")
     update_finding(folder, finding)
 

@@ -14,7 +14,7 @@ from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in
 from eqfuzz.triage.findings.stage import Blame
 from eqfuzz.triage.reproducer.script import is_watched
-from eqfuzz.triage.reproducer.weights_beside import copy_weights
+from eqfuzz.triage.reproducer.script_files import copy_script
 
 BISECTION_SECONDS = 1800.0
 _SCRIPT = Path(__file__).with_name("bisecting_script.py")
@@ -33,8 +33,7 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     outside = is_watched(finding)
     with tempfile.TemporaryDirectory(prefix="eqfuzz-blame-") as place:
         script = Path(place) / "repro.py"
-        shutil.copyfile(folder / "repro.py", script)
-        copy_weights(finding.original, script.parent)
+        copy_script(folder, finding.original, script.parent)
         preload = preload_in(folder)
         arguments = [str(script), "outside" if outside else "inside"]
         if outside and preload is not None:

@@ -22,6 +22,7 @@ from eqfuzz.triage.findings.folder import preload_in, put_reduced
 from eqfuzz.triage.locate.analysis import FindingAnalyser
 from eqfuzz.triage.locate.fault_locator import FaultLocator
 from eqfuzz.triage.reduce.finding_reducer import FindingReducer, NotReduced, ReductionTry
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from eqfuzz.triage.reproducer.weights_beside import copy_weights
 
 _RECORD = ".reduction.json"
@@ -75,14 +76,16 @@ class InPlaceReduction:
         (self._folder / _RECORD).unlink(missing_ok=True)
         return smaller
 
-    def _failing(self, reproducing: ReproducerWriter, smaller: Finding, scripts: Sequence[str]) -> str:
+    def _failing(
+        self, reproducing: ReproducerWriter, smaller: Finding, scripts: Sequence[ReproducerScript]
+    ) -> ReproducerScript:
         with tempfile.TemporaryDirectory(prefix="eqfuzz-reduce-") as name:
             place = Path(name)
             copy_weights(smaller.original, place)
             if self._environment.preload is not None:
                 shutil.copyfile(self._environment.preload, place / "preload.py")
             outcome = reproducing.first_failing(smaller, place, scripts)
-            script = (place / "repro.py").read_text(encoding="utf-8")
+            script = ReproducerScript.read(place)
         if outcome.status != STILL_FAILING:
             last = (outcome.output.strip().splitlines() or ["nothing"])[-1]
             raise NotReduced(f"the reduced finding does not reproduce in a fresh process ({outcome.status}: {last})")

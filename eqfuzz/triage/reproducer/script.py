@@ -25,6 +25,7 @@ from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header
 from eqfuzz.triage.reproducer.helpers import COTANGENT, SHARED, TENSORS, TEXTS, modules_in
 from eqfuzz.triage.reproducer.own_backends import own_backends_text
 from eqfuzz.triage.reproducer.own_oracle import oracle_question, oracle_setup
+from eqfuzz.triage.reproducer.script_files import READ_VALUES, ReproducerScript
 from eqfuzz.triage.reproducer.weights_beside import weights_text
 
 if TYPE_CHECKING:  # it needs torch, which showing findings does not
@@ -70,9 +71,11 @@ def is_watched(finding: Finding) -> bool:
     return finding.verdict.kind in WATCHED and not finding.verdict.oracle
 
 
-def write_reproducer(finding: Finding, config: Config, described: SourceDescription, preload: str | None) -> str:
-    """The script's text. ``preload`` is that of the run's preload file; None where it had none."""
-    parts = _inputs(finding, described)
+def write_reproducer(
+    finding: Finding, config: Config, described: SourceDescription, preload: str | None
+) -> ReproducerScript:
+    """The script. ``preload`` is the text of the run's preload file; None where it had none."""
+    parts = _inputs(finding, described, has_values=False)
     if finding.verdict.oracle:
         parts += oracle_question(finding, config, described.changes)
     elif is_watched(finding):
@@ -81,7 +84,8 @@ def write_reproducer(finding: Finding, config: Config, described: SourceDescript
         parts += [TENSORS, _run(finding, described), _raises(config)]
     else:
         parts += _compares(finding, config, described)
-    return _whole(finding, config, parts, preload)
+    values = "\n\n".join(part.strip("\n") for part in calls_parts(described)) + "\n" if finding.original.private else ""
+    return ReproducerScript(_whole(finding, config, parts, preload, values=values), values)
 
 
 def write_saving_script(
@@ -94,7 +98,7 @@ def write_saving_script(
     # Names that the program cannot know, and so not replace.
     ours = secrets.token_hex(8)
     model = _compile_line(config).replace("torch.compile(", f"compile_{ours}(", 1) if compiled else "make_model()"
-    parts = _inputs(finding, described)
+    parts = _inputs(finding, described, has_values=True)
     if finding.verdict.kind is VerdictKind.COMPILER_CRASH:
         parts += [TENSORS, _run(finding, described), _outcome(), f"save_{ours}(type(outcome({model})).__name__)"]
     else:
@@ -103,10 +107,12 @@ def write_saving_script(
     return _whole(finding, config, parts, preload, first)
 
 
-def _whole(finding: Finding, config: Config, parts: list[str], preload: str | None, first: str = "") -> str:
-    """The script that begins with ``first``, the program, and these parts."""
+def _whole(
+    finding: Finding, config: Config, parts: list[str], preload: str | None, first: str = "", values: str = ""
+) -> str:
+    """The script that begins with ``first``, the program, and these parts; it imports what ``values`` need too."""
     program, future = without_imports_of_torch(program_text(finding.transformed))
-    modules = modules_in("\n".join(parts))
+    modules = modules_in("\n".join([*parts, values])) | ({"pathlib"} if values else set())
     if finding.verdict.oracle:
         setup = oracle_setup(finding.verdict.oracle, preload or "")
     else:
@@ -140,15 +146,16 @@ def _leaf(evidence: Evidence) -> str:
     return path.removeprefix("second ").removeprefix("gradient of ").removesuffix(" after the call")
 
 
-def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
-    """Code that makes the calls and the model, and a helper where calls change more than their arguments."""
+def _inputs(finding: Finding, described: SourceDescription, *, has_values: bool) -> list[str]:
+    """Code that makes the calls and the model, and a helper where calls change more than their arguments.
+
+    ``has_values``: also the values of a private program.
+    """
     program = finding.transformed
-    parts = ["# Inputs: (args, kwargs) of each call, made anew each time"]
-    if described.packs:
-        parts.append(UNPACK)
-    if "remake(" in described.calls:
-        parts.append(REMAKE)
-    parts.append("def make_calls():\n" + textwrap.indent(described.calls, "    "))
+    if finding.original.private and not has_values:
+        parts = ["# Inputs are private: a file beside this script has the function that makes them", READ_VALUES]
+    else:
+        parts = ["# Inputs: (args, kwargs) of each call, made anew each time", *calls_parts(described)]
     build = [f"torch.manual_seed({STATE_SEED})", f"model = {program.construct}"]
     if described.globals or described.functions:
         parts += _restoring(described, build)
@@ -161,6 +168,13 @@ def _inputs(finding: Finding, described: SourceDescription) -> list[str]:
     if described.invocation.startswith("call(") and not finding.verdict.oracle:
         parts.append(_changes(described))
     return parts
+
+
+def calls_parts(described: SourceDescription) -> list[str]:
+    """The function that makes the calls, after those that it needs."""
+    helpers = [UNPACK] if described.packs else []
+    helpers += [REMAKE] if "remake(" in described.calls else []
+    return [*helpers, "def make_calls():\n" + textwrap.indent(described.calls, "    ")]
 
 
 def _restoring(described: SourceDescription, build: list[str]) -> list[str]:

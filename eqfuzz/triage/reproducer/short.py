@@ -23,7 +23,7 @@ _SHORT = 1500
 def short_reproducer(finding: Finding, config: Config, described: SourceDescription, preload: str | None) -> str | None:
     """The script's text; None where the finding is not as simple."""
     evidence = finding.verdict.evidence or Evidence()
-    inputs = _inputs(described)
+    inputs = _inputs(described) if not finding.original.private else None
     program, future = without_imports_of_torch(program_text(finding.transformed))
     simple = (
         finding.verdict.kind in (VerdictKind.WRONG_RESULT, VerdictKind.COMPILER_CRASH)

@@ -10,6 +10,7 @@ from eqfuzz.triage.findings.buckets import Buckets
 from eqfuzz.triage.findings.folder import update_finding, write_folder
 from eqfuzz.triage.findings.severity import Severity
 from eqfuzz.triage.findings.stage import Blame
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import finding_of
 
@@ -26,7 +27,7 @@ BOTH = finding_of(
 @pytest.fixture
 def out(tmp_path):
     for finding in (PLAIN, REWRITTEN, BOTH):
-        write_folder(tmp_path / "findings", finding, "", None)
+        write_folder(tmp_path / "findings", finding, ReproducerScript(""), None)
     return tmp_path
 
 
@@ -108,7 +109,7 @@ def test_wrong_values_are_listed_before_wrong_metadata(out):
     wrong = dataclasses.replace(PLAIN, id="4aaaaaaaaa", fingerprint="values · Inductor")
     buckets = Buckets(out)
     for finding in (*strides, crash, wrong):
-        write_folder(out / "findings", finding, "", None)
+        write_folder(out / "findings", finding, ReproducerScript(""), None)
         buckets.add(finding)
     listed = [json.loads(line) for line in call("findings", "--out", str(out), "--format", "json").stdout.splitlines()]
     ranks = [Severity(one["severity"]).rank for one in listed]

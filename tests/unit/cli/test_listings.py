@@ -19,6 +19,7 @@ from eqfuzz.report.tables import plain_table, print_listing, print_table
 from eqfuzz.rewrite.rules.declarations import shipped_declarations
 from eqfuzz.rewrite.rules.library import shipped_rules
 from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.findings import finding_of
 
 GROUPS = ((), *((name,) for name in ("bucket", "campaign", "config", "corpus", "generate", "known", "rules")))
@@ -51,7 +52,7 @@ LONG = "a_very_long_name_of_a_rule_that_no_terminal_has_room_for_beside_all_the_
     ],
 )
 def test_listing_imports_nothing_heavy(tmp_path, arguments, code):
-    write_folder(tmp_path / "findings", finding_of(rules=("algebra/commute",)), "", None)
+    write_folder(tmp_path / "findings", finding_of(rules=("algebra/commute",)), ReproducerScript(""), None)
     with open_store(InvocationOptions(name="", out=tmp_path)):
         pass
     script = (
@@ -136,7 +137,7 @@ def test_names_in_listings_are_whole_at_every_width(tmp_path, width):
     seed = f"seeds/{LONG}/{LONG}.py"
     finding = finding_of(rules=("algebra/commute",))
     finding = dataclasses.replace(finding, original=dataclasses.replace(finding.original, name=seed))
-    write_folder(tmp_path / "findings", finding, "", None)
+    write_folder(tmp_path / "findings", finding, ReproducerScript(""), None)
     call = CliRunner().invoke
     assert seed in call(app, ["findings", "--out", str(tmp_path)], env={"COLUMNS": str(width)}).stdout
     rules = call(app, ["rules", "list"], env={"COLUMNS": str(width)}).stdout

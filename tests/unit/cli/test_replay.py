@@ -10,6 +10,7 @@ from eqfuzz.program.release import this_release
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -39,7 +40,7 @@ def out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     buckets = Buckets(tmp_path / "out")
     for one, script in SCRIPTS:
-        write_folder(tmp_path / "out" / "findings", one, script, None)
+        write_folder(tmp_path / "out" / "findings", one, ReproducerScript(script), None)
         if one.fingerprint:
             buckets.add(one)
     return tmp_path / "out"

@@ -9,6 +9,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
 from eqfuzz.triage.findings.known_issues import read_known_issues
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.cli.in_process import call
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -31,7 +32,7 @@ def out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     buckets = Buckets(tmp_path / "out")
     for finding, script in zip(ALL.values(), (FIXED, FAILING, FIXED, FAILING), strict=True):
-        write_folder(tmp_path / "out" / "findings", finding, script, None)
+        write_folder(tmp_path / "out" / "findings", finding, ReproducerScript(script), None)
         if finding.fingerprint:
             buckets.add(finding)
     return tmp_path / "out"

@@ -16,6 +16,7 @@ from eqfuzz.campaign.store.records import Arm, EpochResult, Item, StoredFinding
 from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.triage.findings.buckets import Buckets, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.terminal import run_on_terminal
 from tests.unit.triage.findings import finding_of
 
@@ -39,7 +40,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     finding = dataclasses.replace(
         finding, original=dataclasses.replace(finding.original, name=SEED), fingerprint=FINGERPRINT, config=CONFIG
     )
-    write_folder(out / "findings", finding, "print('it printed', 'something')\n", None)
+    write_folder(out / "findings", finding, ReproducerScript("print('it printed', 'something')\n"), None)
     Buckets(out).add(finding)
     (out / "known.toml").write_text(
         f'[[issue]]\nurl = "{URL}"\nadded = 2026-11-25\ntitle = "a title"\nfingerprint = "{FINGERPRINT}"\n'

@@ -11,6 +11,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.triage.findings.buckets import KEPT, bucket_id
 from eqfuzz.triage.findings.folder import write_folder
 from eqfuzz.triage.findings.known_issues import KnownIssue
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.findings import finding_of
 
 DAY = datetime.date(2026, 1, 1)
@@ -26,7 +27,7 @@ def finding(id, fingerprint="values · amin"):
 
 
 def sort(bucketer, out, finding):
-    folder = write_folder(out / "findings", finding, "", None)
+    folder = write_folder(out / "findings", finding, ReproducerScript(""), None)
     return bucketer.assign(finding, folder), folder.exists()
 
 

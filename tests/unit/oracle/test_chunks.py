@@ -119,6 +119,30 @@ def test_digests_differ_with_any_bit_of_either_run():
     assert numbers_in(zero.calls[0]) == 4
 
 
+ODD = {
+    "one element of any stride": lambda: (
+        torch.ones(1, dtype=torch.bfloat16).expand(1)[None][:, :1].as_strided((1,), (0,))
+    ),
+    "expanded": lambda: torch.ones(1).expand(3),
+    "rank 0": lambda: torch.tensor(2, dtype=torch.int64),
+    "empty": lambda: torch.empty(2, 0, dtype=torch.complex64),
+    "conjugate": lambda: torch.tensor([1 + 2j]).conj(),
+    "negative": lambda: torch.tensor([1 + 2j]).conj().imag,
+    "transposed": lambda: torch.arange(6.0).reshape(2, 3).t(),
+    "bool": lambda: torch.tensor([True, False]),
+    "float8": lambda: torch.ones(2).to(torch.float8_e5m2),
+    "sparse": lambda: torch.eye(2).to_sparse(),
+    "compressed": lambda: torch.eye(2).to_sparse_csr(),
+    "subclass": lambda: torch.nn.Parameter(torch.ones(2)),
+}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD.keys())
+def test_every_kind_of_tensor_has_a_digest(make):
+    once, again = (observe(lambda: lambda x: make(), [Call((torch.ones(1),), {})]) for _ in range(2))
+    assert digests(once, once) == digests(again, again)
+
+
 @pytest.mark.parametrize("kind", ["batch", "layer", "group", "rms"])
 def test_bounds_do_not_grow_with_every_normalisation(kind: str):
     norms = {

@@ -53,6 +53,16 @@ def follow(work):
     return events, stages
 
 
+def test_exception_with_notes_is_an_error() -> None:
+    def work(emit, next_reply):
+        error = ValueError("no verdict")
+        error.add_note("the traceback of another process\n")
+        raise error
+
+    events, _ = follow(work)
+    assert (events[-1].reason, events[-1].detail) == ("error", "ValueError: no verdict")
+
+
 def test_events_come_in_order_and_the_end_is_reported() -> None:
     def work(emit, next_reply):
         emit(StageEntered(stage="compile", seconds=5.0, variant=2))

@@ -9,6 +9,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.triage.findings.folder import write_folder
 from eqfuzz.triage.findings.stage import Blame
 from eqfuzz.triage.locate.bisection import NotBlamed, bisect
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.findings import finding_of
 
 AMIN = {"backend": "inductor", "subsystem": "lowerings", "number": 1, "detail": "amin"}
@@ -24,7 +25,7 @@ def python_that(folder: Path, body: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path):
-    return write_folder(tmp_path / "findings", finding_of(), "print('hello')", None)
+    return write_folder(tmp_path / "findings", finding_of(), ReproducerScript("print('hello')"), None)
 
 
 def test_last_line_in_json_is_the_result(folder, tmp_path):
@@ -66,7 +67,7 @@ def test_failure_of_the_bisector_is_reported(folder, tmp_path, body, message):
 def test_a_preload_is_executed_once(tmp_path, kind, way, planted):
     """By the bisector, once for all runs of the script; by the script where each run has its own process."""
     (tmp_path / "plant.py").write_text("")
-    folder = write_folder(tmp_path / "findings", finding_of(kind), "", tmp_path / "plant.py")
+    folder = write_folder(tmp_path / "findings", finding_of(kind), ReproducerScript(""), tmp_path / "plant.py")
     log = tmp_path / "log"
     body = f"""echo "$3 ${{4:-none}} $(ls $(dirname $2))" > {log}; echo '{json.dumps(AMIN)}'"""
     bisect(folder, finding_of(kind), python_that(tmp_path, body))

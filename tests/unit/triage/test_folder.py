@@ -7,6 +7,7 @@ import pytest
 
 from eqfuzz.triage.findings.finding import ReductionResult
 from eqfuzz.triage.findings.folder import preload_in, put_reduced, read_finding, write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.findings import SOURCE, finding_of
 
 REDUCED = ReductionResult((3, 1), (20, 2), (900, 60), 57)
@@ -16,7 +17,7 @@ REDUCED = ReductionResult((3, 1), (20, 2), (900, 60), 57)
 def folder(tmp_path):
     preload = tmp_path / "plant.py"
     preload.write_text("# a preload")
-    return write_folder(tmp_path / "findings", finding_of(), "first", preload)
+    return write_folder(tmp_path / "findings", finding_of(), ReproducerScript("first"), preload)
 
 
 def smaller(body):
@@ -26,7 +27,7 @@ def smaller(body):
 def test_reduced_finding_replaces_the_first_which_stays_in_unreduced(folder):
     names = {path.name for path in folder.iterdir()}
     for script, body in (("second", "x - 1"), ("third", "x")):
-        put_reduced(folder, smaller(body), script)
+        put_reduced(folder, smaller(body), ReproducerScript(script))
         assert read_finding(folder) == smaller(body)
         assert (folder / "repro.py").read_text() == script
         assert f"return {body}\n" in (folder / "variant.py").read_text()
@@ -39,7 +40,7 @@ def test_reduced_finding_replaces_the_first_which_stays_in_unreduced(folder):
 
 
 def test_preload_is_copied_to_both_folders(folder):
-    put_reduced(folder, smaller("x"), "second")
+    put_reduced(folder, smaller("x"), ReproducerScript("second"))
     assert preload_in(folder) == (folder / "preload.py").resolve()
     assert (folder / "unreduced" / "preload.py").read_text() == "# a preload"
 
@@ -47,9 +48,9 @@ def test_preload_is_copied_to_both_folders(folder):
 def test_interrupted_copy_is_made_again(folder, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "rename", interrupt)
-        put_reduced(folder, smaller("x"), "second")
+        put_reduced(folder, smaller("x"), ReproducerScript("second"))
     assert not (folder / "unreduced").exists()
-    put_reduced(folder, smaller("x"), "second")
+    put_reduced(folder, smaller("x"), ReproducerScript("second"))
     assert read_finding(folder / "unreduced") == finding_of()
 
 

@@ -16,6 +16,7 @@ from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutc
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter, require_plain
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import SourceDescription
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.children import CALLS, DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
 
@@ -66,7 +67,9 @@ def test_first_failing_script_is_written(monkeypatch, tmp_path, outcomes, left, 
         return ReplayOutcome(outcomes[len(ran) - 1], "printed")
 
     monkeypatch.setattr(reproduction, "replay", replay)
-    outcome = reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["short", "long"])
+    outcome = reproducing_of(tmp_path).first_failing(
+        finding(), tmp_path, [ReproducerScript("short"), ReproducerScript("long")]
+    )
     assert (outcome.status, (tmp_path / "repro.py").read_text()) == (status, left)
     assert ran == ["short", "long"][: len(outcomes)]
 
@@ -76,7 +79,7 @@ def test_scripts_run_in_the_stock_environment(monkeypatch, tmp_path):
     calls: list[dict[str, Any]] = []
     monkeypatch.setattr(reproduction, "replay", lambda _, **more: calls.append(more) or ReplayOutcome(FIXED, ""))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    reproducing_of(tmp_path).first_failing(finding(), tmp_path, ["script"])
+    reproducing_of(tmp_path).first_failing(finding(), tmp_path, [ReproducerScript("script")])
     assert "OMP_NUM_THREADS" not in calls[0]["environment"]
     assert not calls[0]["untrusted"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import logging
 import threading
 import time
 from collections import Counter
@@ -248,6 +249,10 @@ class DetectionRunner:
         try:
             run.judge()
         except InvalidSeed:
+            self.observations.quiet[key] = False
+            return
+        if not run.cells:  # its child ended before it was compiled: of memory, say
+            logging.warning("%s: no cell was judged", entry.path)
             self.observations.quiet[key] = False
             return
         (cell,) = run.cells.values()

@@ -19,6 +19,7 @@ from eqfuzz.triage.findings.folder import read_finding, write_folder
 from eqfuzz.triage.reduce import in_place
 from eqfuzz.triage.reduce.finding_reducer import NotReduced, ReductionTry
 from eqfuzz.triage.reduce.in_place import InPlaceReduction
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.children import DESCRIBED, Children
 from tests.unit.triage.findings import SOURCE, finding_of
 
@@ -31,7 +32,7 @@ class Run:
 
     def __init__(self, monkeypatch, out: Path, status: str, ends: Exception | None = None) -> None:
         self.finding = finding_of(settings={"name": "inductor"}, fingerprint="values · amin")
-        self.folder = write_folder(out / "findings", self.finding, "first script", None)
+        self.folder = write_folder(out / "findings", self.finding, ReproducerScript("first script"), None)
         self.out = out
         self.tries: list[ReductionTry] = []
         self.known: list[dict[str, bool]] = []

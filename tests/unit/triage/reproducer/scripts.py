@@ -73,7 +73,7 @@ class Judged:
 
     @property
     def script(self) -> str:
-        return write_reproducer(self.finding, CONFIG, self.described, preload=None)
+        return write_reproducer(self.finding, CONFIG, self.described, preload=None).text
 
 
 def judge(source: str, *, steps: tuple[Call, ...] = (), checks: tuple[str, ...] | None = None) -> Judged:

@@ -61,7 +61,7 @@ def judged(body: str, tmp_path, *, seed: str = SEED, steps: tuple[Call, ...] = (
 
 
 def outcome(tmp_path, finding: Judged, body: str):
-    return run(tmp_path, write_reproducer(finding.finding, CONFIG, finding.described, preload(body)))
+    return run(tmp_path, write_reproducer(finding.finding, CONFIG, finding.described, preload(body)).text)
 
 
 def test_script_asks_the_oracle_again_where_eager_and_compiled_agree(tmp_path):

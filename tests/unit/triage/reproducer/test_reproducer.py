@@ -19,6 +19,7 @@ from eqfuzz.triage.findings.finding import Finding, finding_id
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, write_folder
 from eqfuzz.triage.reproducer.script import SourceDescription, comparison_of, write_reproducer
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +76,7 @@ def described(finding):
 
 
 def run(tmp_path, finding, config=EAGER):
-    text = write_reproducer(finding, config, described(finding), preload=None)
+    text = write_reproducer(finding, config, described(finding), preload=None).text
     script = tmp_path / "repro.py"
     script.write_text(text)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
@@ -140,7 +141,7 @@ def test_a_script_says_how_many_threads_it_takes(tmp_path):
 @pytest.mark.parametrize("kind", [VerdictKind.WRONG_RESULT, VerdictKind.PROCESS_CRASH])
 def test_script_for_cuda_puts_everything_on_the_device(kind):
     finding = dataclasses.replace(finding_of(kind, Evidence(0, "output['p'].a", (0,), 0, 1, None, 0.0)), device="cuda")
-    text = write_reproducer(finding, EAGER, described(finding), preload="")
+    text = write_reproducer(finding, EAGER, described(finding), preload="").text
     compile(text, "repro.py", "exec")
     order = ["import torch\n", "allow_tf32 = False", "preload = pathlib", "load_state_dict", "model = model.to('cuda')"]
     places = [text.index(line) for line in order]
@@ -212,8 +213,8 @@ def test_program_text_drops_hooks_and_docstring():
 
 def test_folders_are_written_once_and_read_back(tmp_path):
     finding = finding_of(VerdictKind.WRONG_RESULT, Evidence(0, "output", (1, 2), 1.0, 2.0, 1.0, 1e-6))
-    folder = write_folder(tmp_path / "findings", finding, "first", None)
-    assert write_folder(tmp_path / "findings", finding, "second", None) == folder
+    folder = write_folder(tmp_path / "findings", finding, ReproducerScript("first"), None)
+    assert write_folder(tmp_path / "findings", finding, ReproducerScript("second"), None) == folder
     assert (folder / "repro.py").read_text() == "first"
     assert read_finding(folder) == finding
     assert [p.name for p in (tmp_path / "findings").iterdir()] == [finding.id]

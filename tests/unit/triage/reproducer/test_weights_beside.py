@@ -12,6 +12,7 @@ from eqfuzz.mutate.saved_variants import keep_variant
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.load import Loaded
 from eqfuzz.triage.findings.folder import read_finding, write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.reproducer.scripts import Judged, judge, run
 
 BODY = """
@@ -48,7 +49,7 @@ def _judged(folder: Path) -> Judged:
 
 def test_script_reads_the_weights_in_its_folder(tmp_path: Path) -> None:
     judged = _judged(tmp_path)
-    folder = write_folder(tmp_path / "findings", judged.finding, judged.script, None)
+    folder = write_folder(tmp_path / "findings", judged.finding, ReproducerScript(judged.script), None)
     (tmp_path / "seed.safetensors").unlink()
     assert "from eqfuzz" not in judged.script
     assert run(folder, judged.script).status == 1
@@ -56,7 +57,7 @@ def test_script_reads_the_weights_in_its_folder(tmp_path: Path) -> None:
 
 def test_finding_that_was_moved_reads_the_weights_beside_it(tmp_path: Path) -> None:
     judged = _judged(tmp_path)
-    folder = write_folder(tmp_path / "findings", judged.finding, judged.script, None)
+    folder = write_folder(tmp_path / "findings", judged.finding, ReproducerScript(judged.script), None)
     (tmp_path / "seed.safetensors").unlink()
     moved = folder.rename(tmp_path / "elsewhere")
     state = Loaded(read_finding(moved).original).instance().state_dict()
@@ -65,7 +66,7 @@ def test_finding_that_was_moved_reads_the_weights_beside_it(tmp_path: Path) -> N
 
 def test_variant_in_the_folder_of_a_finding_is_a_seed(tmp_path: Path) -> None:
     judged = _judged(tmp_path)
-    folder = write_folder(tmp_path / "findings", judged.finding, judged.script, None)
+    folder = write_folder(tmp_path / "findings", judged.finding, ReproducerScript(judged.script), None)
     state = Loaded(read_program(folder / "variant.py")).instance().state_dict()
     np.testing.assert_array_equal(state["table"].numpy(), TABLE)
 
