@@ -36,8 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"eqfuzz({arguments}): how eqfuzz checks models in this test")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+@pytest.hookimpl(hookwrapper=True)  # which older releases of pytest know too
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Run a test with the values of its marker, of the command line, or of the ini file, in this order."""
     from eqfuzz.api.defaults import CheckDefaults, defaults_set
 
@@ -45,7 +45,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     defaults = CheckDefaults(jobs=_cores()).with_(values)
     folder = re.sub(r"[^\w.-]+", "-", item.nodeid).strip("-")
     with defaults_set(defaults.with_({"out": Path(defaults.out) / folder})):
-        return (yield)
+        yield
 
 
 def _values(item: pytest.Item) -> dict[str, Any]:

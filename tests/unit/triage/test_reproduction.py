@@ -31,9 +31,9 @@ def reproducing_of(tmp_path: Path, *events: ChildEvent) -> ReproducerWriter:
 
 def test_last_script_is_the_complete_one(tmp_path):
     scripts = reproducing_of(tmp_path, DESCRIBED).scripts(finding())
-    assert "torch.tensor([1.0, 2.0, 3.0])" in scripts[-1]
+    assert "torch.tensor([1.0, 2.0, 3.0])" in scripts[-1].text
     for script in scripts:
-        compile(script, "repro.py", "exec")
+        compile(script.text, "repro.py", "exec")
 
 
 @pytest.mark.parametrize(
