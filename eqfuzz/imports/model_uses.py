@@ -113,11 +113,12 @@ class ModelUse:
 
 
 FORWARD = ModelUse("forward", "forward and backward")
+TRAINING = ModelUse("training", "a training step", _STEP, setup=_SGD, helper=_LOSS)
 
 USES = (
     FORWARD,
     ModelUse("evaluation", "evaluation", f"with torch.no_grad():\n    {_CALL}", is_training=False),
-    ModelUse("training", "a training step", _STEP, setup=_SGD, helper=_LOSS),
+    TRAINING,
     ModelUse("autocast", "autocast to bfloat16", f'with torch.autocast("cpu", dtype=torch.bfloat16):\n    {_CALL}'),
     ModelUse("dynamic", "dynamic sizes", configs=(DYNAMIC,)),
 )

@@ -181,7 +181,7 @@ class SeedRun:
             program=program,
             seed=settings.seed,
             rules=self.rules,
-            strategy=settings.rewriting.strategy,
+            strategy=settings.rewriting.strategy if self.path not in settings.unrewritten else "none",
             depth=settings.rewriting.depth,
             variants=settings.rewriting.variants,
             devices=settings.compiling.devices,

@@ -82,6 +82,8 @@ class Settings:
     """Wall seconds after which the run ends; None: when all seeds are done."""
     rewriting: RewriteSettings = DEFAULT_REWRITING
     """How variants are made."""
+    unrewritten: frozenset[Path] = frozenset()
+    """Seeds of ``paths`` that have no variants, whatever ``rewriting`` says."""
     compiling: CompileSettings = DEFAULT_COMPILING
     """Where and how cells are compiled, whatever their configuration."""
     judging: OracleSettings = DEFAULT_JUDGING

@@ -16,7 +16,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.events.run import Summary
-from eqfuzz.imports.model_uses import DYNAMIC, FORWARD, ModelUse
+from eqfuzz.imports.model_uses import DYNAMIC, FORWARD, TRAINING, ModelUse
 from eqfuzz.mutate.run import check_folders, run
 from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import AFTERWARDS
@@ -111,7 +111,9 @@ class _ModelCheck:
 
     def run(self) -> None:
         """Compare every use, and make the first difference smaller. Raises KeyboardInterrupt, RunnerFailed."""
-        self._run(FORWARD)
+        first = [use for use in (FORWARD, TRAINING) if use in self._files]  # what matters most, side by side
+        unrewritten = frozenset(path for use, path in self._files.items() if use != FORWARD)
+        self._run(*first, unrewritten=unrewritten)
         is_different = self._checked(FORWARD).outcome == DIFFERS
         if is_different:
             self._reduce_forward()
@@ -119,7 +121,7 @@ class _ModelCheck:
             # Where forward differs the place of its fault is known, and that of the others most likely the same.
             checks = tuple(name for name in self._settings.checks if not (is_different and name in AFTERWARDS))
             plain = RewriteSettings(strategy="none", variants=0)
-            self._run(*(use for use in self._files if use != FORWARD), rewriting=plain, checks=checks)
+            self._run(*(use for use in self._files if use not in first), rewriting=plain, checks=checks)
         different = [use for use in self._files if self._checked(use).outcome == DIFFERS]
         if different and self._plain is None:
             self._reduce(different[0], self._files[different[0]])

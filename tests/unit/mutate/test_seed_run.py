@@ -129,6 +129,15 @@ def test_seed_is_compiled_under_the_configurations_that_it_names(tmp_path):
         configs_of(tmp_path, "egaer", **offered)
 
 
+def test_seeds_may_go_without_variants(tmp_path):
+    def strategy_of(*paths: str) -> str:
+        run = seed_run_of(tmp_path, unrewritten=frozenset(map(Path, paths)))
+        return run._job(recognise(SOURCE, "seeds/some.py")).strategy
+
+    assert strategy_of("seeds/other.py") == Settings(out=tmp_path).rewriting.strategy
+    assert strategy_of("seeds/some.py") == "none"
+
+
 def own_of(tmp_path: Path, **changed: Any) -> tuple[str, ...]:
     return seed_run_of(tmp_path, **changed)._job(recognise(SOURCE, "seeds/some.py")).original_only
 
