@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from eqfuzz.api.defaults import current_defaults
 from eqfuzz.api.notebook import is_notebook, session_text
 from eqfuzz.api.report import NotEquivalent, Report, report_of
 from eqfuzz.campaign.durations import seconds
+from eqfuzz.commands.models.check_log import AGREES
 from eqfuzz.commands.models.check_model import check_model, check_settings
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
 from eqfuzz.imports.python_models import GatheredModel, gather_recording
 from eqfuzz.imports.recordings import StoredRecording
 from eqfuzz.mutate.settings import CompileSettings, DeviceName, Settings
+from eqfuzz.program.program import InvalidSeed
 from eqfuzz.recorder.recording import SUFFIX, NotRecorded, Recording
 from eqfuzz.report.terminal import make_console
 from eqfuzz.report.verbs.model_check import ModelCheckReport
@@ -77,7 +80,10 @@ def check(
 
     Raises:
         UsageError: The model cannot be saved, gathered or called; ``str()`` is one line.
+        RuntimeError: A defect of eqfuzz.
     """
+    if variants is not None and variants < 0:
+        raise UsageError(f"variants: {variants} is less than 0")
     if config is not None and backend is not None:
         raise UsageError("give a config or a backend, not both")
     named: dict[str, Any] = {"variants": variants, "time": time, "config": config, "backend": backend, "jobs": jobs}
@@ -88,7 +94,7 @@ def check(
         jobs=defaults.jobs or len(os.sched_getaffinity(0)),
         time=_seconds(defaults.time),
         compiling=CompileSettings(
-            timeout=180.0,
+            timeout=_CELL_SECONDS,
             preload=defaults.preload and Path(defaults.preload),
             devices=(_device(model, inputs, kwargs),),
         ),
@@ -98,36 +104,42 @@ def check(
     with _handler(progress) as handler:
         try:
             summary = check_model(gathered, check_settings(settings, defaults.variants), handler)
-        except RunnerFailed as error:
+        except (RunnerFailed, InvalidSeed) as error:
             raise UsageError(str(error)) from None
     if summary.interrupted:
         raise KeyboardInterrupt
-    if summary.errors:
-        raise RuntimeError(f"internal error of eqfuzz: {summary.errors[0]}")
     report = report_of(summary)
+    if summary.errors and not report.differs:
+        raise RuntimeError(f"internal error of eqfuzz: {summary.errors[0]}")
     if report.invalid:
         raise UsageError(f"{report.model} cannot be used: {report.invalid}")
     return report
 
 
-def assert_equivalent(model: Model, *inputs: Any, **options: Any) -> None:
-    """Check a model as ``check`` does, and require that compiled code agrees with eager.
+def assert_equivalent(model: Model, *inputs: Any, allow_known_issues: bool = False, **options: Any) -> None:
+    """Check a model as ``check`` does, and require that compiled code does not differ from eager.
+
+    What cannot be decided is a warning.
 
     Args:
         model: As in ``check``.
         inputs: As in ``check``.
+        allow_known_issues: Whether known issues of PyTorch are no failure.
         options: The keyword arguments of ``check``.
 
     Raises:
         NotEquivalent: Some use of the model, or some variant, differs. An AssertionError.
-        UsageError: The model cannot be used, or nothing could be compared, say for want of time.
+        UsageError: The model cannot be used, or nothing agrees, say for want of time.
     """
     __tracebackhide__ = True  # pytest shows the caller
     report = check(model, *inputs, **options)
-    if report.differs:
+    if any(not (use.issue and allow_known_issues) for use in report.differences):
         raise NotEquivalent(report)
-    if not report.agrees:
+    if not report.differs and not any(use.outcome == AGREES for use in report.uses):
         raise UsageError(f"nothing of {report.model} was compared: {_reason(report)}")
+    if report.undecided:
+        titles = ", ".join(f"{use.title} ({use.outcome})" for use in report.undecided)
+        warnings.warn(f"{report.model}: {titles}", stacklevel=2)
 
 
 def _reason(report: Report) -> str:
@@ -192,5 +204,5 @@ def _handler(progress: bool | None) -> Iterator[Handler]:
     if not (is_watched if progress is None else progress):
         yield lambda _: None
         return
-    with ModelCheckReport(make_console(stderr=True), quiet=True) as report:
+    with ModelCheckReport(make_console(stderr=True), shows_results=False) as report:
         yield report.handle

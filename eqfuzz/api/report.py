@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from eqfuzz.commands.models.check_log import AGREES, DIFFERS, INVALID
+from eqfuzz.commands.models.check_log import AGREES, DIFFERS, INVALID, KNOWN, NOT_COMPARABLE, NOT_TRIED
 from eqfuzz.events.model_check import ModelCheckSummary, UseChecked
 from eqfuzz.report.verbs.model_check import print_uses
 
@@ -37,18 +37,25 @@ class Report:
 
     @property
     def differs(self) -> bool:
-        """Whether some use differs from eager, known issues aside."""
+        """Whether some use differs from eager."""
         return bool(self.differences)
 
     @property
     def differences(self) -> tuple[UseChecked, ...]:
-        """The uses that differ."""
-        return tuple(use for use in self.uses if use.outcome == DIFFERS)
+        """The uses that differ; those that are known issues of PyTorch have an ``issue``."""
+        return tuple(use for use in self.uses if use.outcome in (DIFFERS, KNOWN))
+
+    @property
+    def undecided(self) -> tuple[UseChecked, ...]:
+        """The uses of which nothing can be said: not comparable, or not tried before the time ran out."""
+        outcomes = (NOT_COMPARABLE,) if self.is_complete else (NOT_COMPARABLE, NOT_TRIED)
+        return tuple(use for use in self.uses if use.outcome in outcomes)
 
     @property
     def agrees(self) -> bool:
-        """Whether some use was compared and agrees, and none differs."""
-        return not self.differs and any(use.outcome == AGREES for use in self.uses)
+        """Whether some use was compared and agrees, and none differs or is not comparable."""
+        outcomes = [use.outcome for use in self.uses]
+        return AGREES in outcomes and not {DIFFERS, KNOWN, NOT_COMPARABLE} & {*outcomes}
 
     @property
     def invalid(self) -> str:
@@ -58,7 +65,7 @@ class Report:
 
     def __str__(self) -> str:
         stream = io.StringIO()
-        self._print(Console(file=stream, width=_WIDTH, highlight=False, markup=False, emoji=False))
+        self._print(_console(stream))
         return stream.getvalue().rstrip()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -68,15 +75,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """The report for a notebook."""
-        recording = Console(
-            file=io.StringIO(),
-            width=_WIDTH,
-            record=True,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            force_jupyter=False,
-        )
+        recording = _console(io.StringIO(), record=True)
         self._print(recording)
         return recording.export_html(inline_styles=True, code_format=_HTML)
 
@@ -104,7 +103,17 @@ def report_of(summary: ModelCheckSummary) -> Report:
     )
 
 
+def _console(stream: io.StringIO, *, record: bool = False) -> Console:
+    """A console that writes to ``stream``, in the kernel of a notebook too."""
+    return Console(
+        file=stream, width=_WIDTH, record=record, highlight=False, markup=False, emoji=False, force_jupyter=False
+    )
+
+
 def _in_words(report: Report) -> str:
     if report.differs:
-        return "compiled code differs from eager"
-    return "compiled code agrees with eager" if report.agrees else "nothing was compared"
+        is_known = all(use.outcome == KNOWN for use in report.differences)
+        return f"compiled code differs from eager{', as is known' if is_known else ''}"
+    if not any(use.outcome == AGREES for use in report.uses):
+        return "nothing was compared"
+    return f"compiled code agrees with eager{', as far as it was compared' if report.undecided else ''}"

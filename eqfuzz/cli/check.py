@@ -101,6 +101,7 @@ def check(
         ),
         configs=configs_of([config] if config else None, configs_from),
         known_issues=known_issues_of(known_issues, no_known_issues),
+        unsafe=unsafe,
     )
     chosen = tuple(inputs or ())
 

@@ -125,9 +125,11 @@ class GatheredModel:
         Recorded objects must be in its folder.
         """
         weights = self._weights if self.recorded is not None else ""
+        # Programs with other values have other text: findings are named after it.
+        recorded = {"recorded": self.recorded.digest} if self.recorded is not None else {}
         provenance = Provenance(
             "python",
-            {"model": str(self.reference)},
+            {"model": str(self.reference), **recorded},
             configs=use.configs,
             weights=weights,
             private=self.recorded is not None and not self.with_values,

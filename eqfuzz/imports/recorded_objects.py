@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 
 from eqfuzz.imports.recordings import RecordedName
@@ -32,6 +33,11 @@ class RecordedObjects:
 
     classes: Mapping[RecordedName, str]
     weights: bytes = dataclasses.field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hex digits that name the content."""
+        return hashlib.sha256(self.weights).hexdigest()[:16]
 
     def definitions(self) -> list[str]:
         """The definitions of ``recorded(name)``, which gives an object."""

@@ -28,10 +28,11 @@ class NotRecorded(Exception):
 class Recording:
     """A module or function, with calls added before they are made: later changes of it are not recorded.
 
-    ``limit`` is the largest size in bytes of the module and all inputs together. Raises NotRecorded.
+    ``limit`` is the largest size in bytes of the module and all inputs together, ``hint`` what is said where they are
+    larger. Raises NotRecorded.
     """
 
-    def __init__(self, target: Any, limit: int) -> None:
+    def __init__(self, target: Any, limit: int, hint: str = "") -> None:
         import torch
 
         self.is_module = isinstance(target, torch.nn.Module)
@@ -39,6 +40,7 @@ class Recording:
         self._module, self.name = _place(definition)
         self._forward = target.forward if self.is_module else target
         self._limit = limit
+        self._hint = hint
         self._files: dict[str, bytes] = {}
         self._calls: list[dict[str, Any]] = []
         self._size = 0
@@ -117,8 +119,8 @@ class Recording:
         if self._size > self._limit:
             have = "has" if what == "it" else "have"
             raise NotRecorded(
-                f"{subject} {have} {_megabytes(self._size)}, of which {_megabytes(self._limit)} are recorded:"
-                " set a larger --limit"
+                f"{subject} {have} {_megabytes(self._size)}, of which {_megabytes(self._limit)} are recorded"
+                f"{self._hint}"
             )
         self._files[name] = content
 
@@ -127,7 +129,7 @@ def _place(definition: Any) -> tuple[str, str]:
     """The module and name of a class or function. Raises NotRecorded where its text cannot be read."""
     module, name = getattr(definition, "__module__", None), getattr(definition, "__qualname__", "")
     if not module or not name or not isinstance(definition, type | types.FunctionType):
-        raise NotRecorded(f"{definition!r} is neither a module of torch.nn nor a function")
+        raise NotRecorded(f"a {type(definition).__name__} is neither a module of torch.nn nor a function")
     if "<" in name:
         what = "class" if isinstance(definition, type) else "function"
         plain = name.rpartition(".")[2]

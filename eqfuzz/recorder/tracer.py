@@ -134,7 +134,7 @@ class Tracer:
             self._report(f"{_MOST_MODULES} modules are recorded: choose others with --module")
             return recorded
         try:
-            recording = Recording(target, self._limit)
+            recording = Recording(target, self._limit, ": set a larger --limit")
         except NotRecorded as error:
             self._report(str(error))
             return recorded

@@ -14,4 +14,4 @@ class _Console(Console):
 
 def make_console(*, stderr: bool = False) -> Console:
     """The console on stdout or stderr; colours, width and NO_COLOR as rich detects them, and every text as it is."""
-    return _Console(highlight=False, markup=False, emoji=False, stderr=stderr)
+    return _Console(highlight=False, markup=False, emoji=False, stderr=stderr, force_jupyter=False)

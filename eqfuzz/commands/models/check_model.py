@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eqfuzz.commands.models.check_clock import CheckClock
-from eqfuzz.commands.models.check_log import DIFFERS, CheckLog
+from eqfuzz.commands.models.check_log import DIFFERS, NOT_TRIED, CheckLog
 from eqfuzz.commands.models.plain_programs import PlainFinding, plain_finding
 from eqfuzz.commands.models.submodule_search import SubmoduleSearch, submodules_of
 from eqfuzz.commands.models.target import CheckedModel
@@ -28,8 +28,6 @@ MODELS = "models"
 
 _LEFT_OUT = ("integers", "audit", "draws")
 """Weights that are integers are no model's, and a wrong submodule says more than an operator's audit."""
-
-_PLAIN_SECONDS = 120.0
 
 
 def check_settings(settings: Settings, variants: int) -> Settings:
@@ -82,7 +80,7 @@ def check_model(model: CheckedModel, settings: Settings, handler: Handler) -> Mo
         findings=sum(one.outcome == DIFFERS for one in checked),
         errors=[error for summary in check.summaries for error in summary.errors],
         interrupted=check.is_interrupted,
-        out_of_time=check.is_out_of_time,
+        out_of_time=check.is_out_of_time and any(one.outcome == NOT_TRIED for one in checked),
         seconds=round(time.monotonic() - began, 3),
         out=str(settings.out),
     )
@@ -163,8 +161,9 @@ class _ModelCheck:
 
     def _reduce(self, use: ModelUse, seed: Path) -> None:
         if not self._clock.is_over:
-            seconds = self._clock.left(_PLAIN_SECONDS)
-            self._plain = use, plain_finding(seed, self._checked(use).kind, self._settings, seconds)
+            configs = tuple(self._settings.seed_configs[name] for name in use.configs) or self._settings.configs
+            settings = dataclasses.replace(self._settings, configs=configs)
+            self._plain = use, plain_finding(seed, self._checked(use).kind, settings, self._clock)
 
 
 def _fields_of(plain: PlainFinding | str) -> dict[str, str]:

@@ -6,14 +6,17 @@ import dataclasses
 import tempfile
 from pathlib import Path
 
+from eqfuzz.commands.models.check_clock import CheckClock
 from eqfuzz.commands.seeds.each_seed import answer_of
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingReported
+from eqfuzz.events.run import FindingReported, SeedInvalid
 from eqfuzz.imports.models import ImportOptions, import_model
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import AFTERWARDS
+from eqfuzz.program.formats import read_program
+from eqfuzz.program.program import InvalidSeed
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.export_jobs import ExportJob
 from eqfuzz.run.processes.pool import Pool
@@ -22,7 +25,7 @@ from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reduce.finding_reducer import NotReduced
 from eqfuzz.triage.reduce.in_place import InPlaceReduction
 
-_OPTIONS = ImportOptions(drawn=True, gradients=True, unsafe=True, private=True)
+_SECONDS = 120.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,24 +39,32 @@ class PlainFinding:
     problem: str = ""
 
 
-def plain_finding(seed: Path, kind: str, settings: Settings, seconds: float) -> PlainFinding | str:
+def plain_finding(seed: Path, kind: str, settings: Settings, clock: CheckClock) -> PlainFinding | str:
     """A smaller finding with the same ``kind`` of difference as ``seed``; in its place, why there is none.
 
-    It is a run below the folder of ``settings``, and takes some ``seconds`` of wall time.
+    It is a run below the folder of ``settings``. Raises KeyboardInterrupt.
     """
-    plain = _exported(seed, settings)
-    if isinstance(plain, str):
-        return plain
+    try:
+        plain = _exported(seed, settings)
+        return plain if isinstance(plain, str) else _reduced(plain, kind, settings, clock)
+    except (InvalidSeed, UsageError, RunnerFailed, OSError) as error:
+        return str(error)
+
+
+def _reduced(plain: Path, kind: str, settings: Settings, clock: CheckClock) -> PlainFinding | str:
     reported: list[FindingReported] = []
+    problems: list[str] = []
 
     def note(event: Event) -> None:
+        if isinstance(event, SeedInvalid):
+            problems.append(event.reason)
         if isinstance(event, FindingReported) and event.finding.verdict.kind == kind:
             reported.append(event)
 
     alone = dataclasses.replace(
         settings,
         paths=(plain,),
-        time=seconds,
+        time=clock.left(_SECONDS),
         rewriting=RewriteSettings(strategy="none", variants=0),
         checks=tuple(name for name in settings.checks if name not in AFTERWARDS),
     )
@@ -61,8 +72,12 @@ def plain_finding(seed: Path, kind: str, settings: Settings, seconds: float) -> 
     if summary.interrupted:
         raise KeyboardInterrupt
     if not reported:
-        return "out of time" if summary.out_of_time else "with drawn weights and inputs its graph does not differ"
+        unchanged = "with drawn weights and inputs its graph does not differ"
+        return problems[0] if problems else "out of time" if summary.out_of_time else unchanged
     event = reported[0]
+    if clock.is_over:
+        return PlainFinding(event.finding, problem="out of time")
+    seconds = clock.left(_SECONDS)
     reduction = InPlaceReduction(
         event.finding, Path(event.folder), settings.out, lambda _: None, seconds=seconds, jobs=settings.jobs
     )
@@ -84,7 +99,5 @@ def _exported(seed: Path, settings: Settings) -> Path | str:
             return answer
         if answer.problem:
             return f"it cannot be exported: {answer.problem}"
-        try:
-            return import_model(file, seed.parent, _OPTIONS).path
-        except UsageError as error:
-            return str(error)
+        private = read_program(seed).private
+        return import_model(file, seed.parent, ImportOptions(True, gradients=True, unsafe=True, private=private)).path

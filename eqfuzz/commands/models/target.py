@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +16,7 @@ from eqfuzz.imports.recordings import StoredRecording, is_recording
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.provenance import Provenance, provenance_of, split_provenance
+from eqfuzz.triage.reproducer.weights_beside import copy_weights
 
 
 class CheckedModel(Protocol):
@@ -89,10 +89,8 @@ class CheckedSeed:
         return tuple(use for use in USES if use.is_of_functions)
 
     def write_weights(self, folder: Path) -> None:
-        weights = read_program(self.path).weights
-        if weights:
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(weights, folder / Path(weights).name)
+        folder.mkdir(parents=True, exist_ok=True)
+        copy_weights(read_program(self.path), folder)
 
     def write(self, use: ModelUse, path: Path) -> Path:
         text = self.path.read_text(encoding="utf-8")

@@ -12,6 +12,8 @@ from eqfuzz.imports.text.literals import Unsupported, number_text, sequence
 from eqfuzz.imports.text.program_text import LITERAL_ELEMENTS, Constant, ProgramText
 
 _WIDTH = 120
+_SPREAD = 8
+"""Number of elements of which a private text gives the spread."""
 _DEFAULT_SIZES = (2, 6, 5, 7, 3, 4)
 """Values of the symbols that stand for sizes, in the order of their appearance."""
 
@@ -95,7 +97,7 @@ def _definition(constant: Constant, stored: bool, options: SeedOptions) -> str:
     elif constant.array.size > LITERAL_ELEMENTS or (
         options.private and constant.array.size and _can_be_drawn(constant)
     ):
-        tensor = _drawn(constant)
+        tensor = _drawn(constant) if constant.array.size >= _SPREAD or not options.private else _drawn_anyhow(constant)
     else:
         tensor = _literal(constant)
     can_learn = constant.array.dtype.kind == "f" and constant.array.size > 1 and not constant.is_buffer
@@ -140,12 +142,19 @@ def _drawn(constant: Constant) -> str:
         text = (
             f"torch.rand({sizes}) * {_short(high - low)} + {_short(low)}"
             if high > low
-            else f"torch.full(({sizes},), {_short(low)})"
+            else f"torch.full({tuple(values.shape)}, {_short(low)})"
         )
     else:
         mean = float(values.mean())
         text = f"torch.randn({sizes}) * {_short(float(values.std()))}"
         text += f" + {_short(mean)}" if abs(mean) > 1e-3 * (high - low) else ""
+    return text if constant.dtype == "float32" else f"({text}).to(torch.{constant.dtype})"
+
+
+def _drawn_anyhow(constant: Constant) -> str:
+    """Random values of the same shape and sign: the spread of a few would give them away."""
+    sizes = ", ".join(map(str, constant.array.shape)) or "()"
+    text = f"torch.rand({sizes}) + 0.5" if (constant.array >= 0).all() else f"torch.randn({sizes})"
     return text if constant.dtype == "float32" else f"({text}).to(torch.{constant.dtype})"
 
 

@@ -39,11 +39,17 @@ _CELLS_OF_USE = 2
 
 
 class ModelCheckReport(LiveReport):
-    """Handles the events of a check; draws while it is open as a context manager. ``quiet``: findings and totals."""
+    """Handles the events of a check; draws while it is open as a context manager.
 
-    def __init__(self, console: Console, *, quiet: bool = False, every: float = LINE_SECONDS) -> None:
+    ``quiet``: findings and totals only; without ``shows_results`` progress only.
+    """
+
+    def __init__(
+        self, console: Console, *, quiet: bool = False, shows_results: bool = True, every: float = LINE_SECONDS
+    ) -> None:
         self._console = console
         self._quiet = quiet
+        self._shows_results = shows_results
         self._progress = ProgressCounter("programs")
         self._cells = 0
         self._uses = 0
@@ -61,17 +67,18 @@ class ModelCheckReport(LiveReport):
                 self._progress.note = Text(count(self._cells, "cell"))
             case SeedDone():
                 self._progress.advance()
-            case FindingReported() if not event.issue:
+            case FindingReported() if not event.issue and self._shows_results:
                 self._print(Text(f"✗ {event.finding.verdict.kind}: {printable(event.finding.verdict.in_words)}", "red"))
             case ModelCheckSummary():
                 self._renderer.stop()
-                self._close(event)
+                if self._shows_results:
+                    self._close(event)
             case _:
                 pass
 
     def _start(self, event: ModelCheckStarted) -> None:
         self._progress.begin(len(event.uses))
-        if self._quiet:
+        if self._quiet or not self._shows_results:
             return
         self._print(Text(named_versions(event.versions), "dim"))
         modules = ", ".join(event.modules)

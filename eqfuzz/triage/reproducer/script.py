@@ -318,7 +318,7 @@ def _compares(finding: Finding, config: Config, described: SourceDescription) ->
     elif comparison == "element":
         parts.append(_element(config, evidence))
     else:
-        parts.append(_exact(config))
+        parts.append(_exact(config, shows_values=not finding.original.private))
     return parts
 
 
@@ -388,7 +388,24 @@ sys.exit(eager != compiled)
 '''
 
 
-def _exact(config: Config) -> str:
+_PRINTED = """\
+eager = observe(make_model())
+print("eager:   ", eager, flush=True)
+compiled = observe(COMPILED)
+print("compiled:", compiled)
+sys.exit(not same(eager, compiled))
+"""
+
+_UNPRINTED = """\
+equal = same(observe(make_model()), observe(COMPILED))
+print("eager and compiled are equal" if equal else "eager and compiled differ")
+sys.exit(not equal)
+"""
+
+
+def _exact(config: Config, *, shows_values: bool) -> str:
+    """The comparison of whole values; of private ones only whether they are equal is printed."""
+    end = _PRINTED if shows_values else _UNPRINTED
     return f'''
 def same(a, b):
     """Equal in value; NaN equals NaN."""
@@ -402,12 +419,7 @@ def same(a, b):
     return bool(((a == b) | ((a != a) & (b != b))).all())
 
 
-eager = observe(make_model())
-print("eager:   ", eager, flush=True)
-compiled = observe({_compile_line(config)})
-print("compiled:", compiled)
-sys.exit(not same(eager, compiled))
-'''
+{end.replace("COMPILED", _compile_line(config))}'''
 
 
 def _element(config: Config, evidence: Evidence) -> str:

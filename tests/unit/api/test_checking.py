@@ -51,7 +51,9 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         passed["settings"] = settings
         passed["program"] = read_program(model.write(model.uses[0], folder / "forward.py"))
         outcome = passed["outcome"]
-        use = UseChecked(title="forward and backward", outcome=outcome, message=passed["message"])
+        use = UseChecked(
+            title="forward and backward", outcome=outcome, message=passed["message"], issue=passed.get("issue", "")
+        )
         return ModelCheckSummary(
             model=model.title,
             uses=[use],
@@ -114,7 +116,9 @@ def test_defaults_are_used_where_arguments_are_left_out(passed: dict[str, Any], 
         (lambda: eqfuzz.check(doubled, torch.ones(1), time="soon"), "time: 'soon' is not a duration"),
         (lambda: eqfuzz.check(doubled, torch.ones(1), config="inductr"), "config: "),
         (lambda: eqfuzz.check(doubled, torch.ones(1), config="eager", backend="eager"), "not both"),
-        (lambda: eqfuzz.check(3, torch.ones(1)), "3 is neither a module"),  # type: ignore[arg-type]
+        (lambda: eqfuzz.check(3, torch.ones(1)), "a int is neither a module"),  # type: ignore[arg-type]
+        (lambda: eqfuzz.check(Scaled().forward, torch.ones(1)), "a method is neither a module"),
+        (lambda: eqfuzz.check(doubled, torch.ones(1), variants=-1), "variants: -1 is less than 0"),
     ],
 )
 def test_what_cannot_be_checked_is_one_line(passed: dict[str, Any], call: Callable[[], object], message: str):
@@ -143,6 +147,29 @@ def test_assertion_that_compares_nothing_does_not_hold(passed: dict[str, Any], t
     passed |= {"outcome": outcome, "message": "raises in eager" if outcome == "invalid" else ""}
     with pytest.raises(eqfuzz.UsageError, match=message):
         eqfuzz.assert_equivalent(doubled, torch.ones(2), out=tmp_path)
+
+
+def test_known_issue_fails_unless_it_is_allowed(passed: dict[str, Any], tmp_path: Path):
+    passed |= {"outcome": "known issue", "issue": "https://example.com/1"}
+    with pytest.raises(eqfuzz.NotEquivalent, match="as is known"):
+        eqfuzz.assert_equivalent(doubled, torch.ones(2), out=tmp_path)
+    eqfuzz.assert_equivalent(doubled, torch.ones(2), out=tmp_path, allow_known_issues=True)
+
+
+def test_other_values_are_another_program(passed: dict[str, Any], tmp_path: Path):
+    def digest(x: torch.Tensor) -> str:
+        eqfuzz.check(doubled, x, out=tmp_path)
+        return passed["program"].digest
+
+    assert digest(torch.ones(2)) == digest(torch.ones(2))
+    assert digest(torch.ones(2)) != digest(torch.zeros(2))
+
+
+def test_progress_is_all_that_is_shown_on_the_way(
+    passed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    eqfuzz.check(doubled, torch.ones(2), out=tmp_path, progress=True)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_interruption_is_the_caller_s(passed: dict[str, Any], tmp_path: Path):

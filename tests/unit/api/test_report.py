@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from eqfuzz.api.report import NotEquivalent, Report
@@ -23,6 +24,8 @@ DIFFERS = UseChecked(
     program="def program(x):\n    return x[None] < 3\n",
 )
 UNTRIED = UseChecked(title="a training step", outcome="not tried")
+INCONCLUSIVE = UseChecked(title="autocast to bfloat16", outcome="not comparable", cells=1, message="inconclusive: jump")
+KNOWN = UseChecked(title="dynamic sizes", outcome="known issue", cells=1, issue="https://example.com/1")
 
 
 def report(*uses: UseChecked) -> Report:
@@ -35,6 +38,16 @@ def test_report_agrees_where_something_was_compared_and_nothing_differs():
     assert not report(AGREES, DIFFERS).agrees
     assert report(AGREES, DIFFERS).differences == (DIFFERS,)
     assert not report(AGREES, UNTRIED).is_complete
+    assert not report(AGREES, INCONCLUSIVE).agrees
+    assert report(AGREES, INCONCLUSIVE, UNTRIED).undecided == (INCONCLUSIVE, UNTRIED)
+
+
+def test_known_issue_is_a_difference():
+    it = report(AGREES, KNOWN)
+    assert it.differs
+    assert not it.agrees
+    assert it.differences[0].issue == "https://example.com/1"
+    assert "compiled code differs from eager, as is known" in str(it)
 
 
 def test_text_has_table_numbers_and_program():
@@ -61,6 +74,17 @@ def test_notebook_shows_the_same_as_escaped_html():
     assert "x[" in html
     assert "&lt;" in html
     assert "evaluation" in html
+
+
+class ZMQInteractiveShell:
+    """What rich takes for a notebook."""
+
+
+def test_text_is_the_same_in_a_notebook(monkeypatch: pytest.MonkeyPatch):
+    text = str(report(DIFFERS))
+    monkeypatch.setattr("builtins.get_ipython", ZMQInteractiveShell, raising=False)
+    assert Console().is_jupyter
+    assert str(report(DIFFERS)) == text
 
 
 def test_model_that_never_runs_is_invalid():

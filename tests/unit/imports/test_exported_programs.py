@@ -130,6 +130,29 @@ def test_gradients_make_weights_parameters(tmp_path: Path) -> None:
     assert "self.weight = nn.Parameter(" in _translated(path, gradients=True).text
 
 
+class _Secrets(nn.Module):
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.register_buffer("one", torch.tensor(0.7319))
+        self.register_buffer("few", torch.tensor([0.1357, 0.2468]))
+        self.register_buffer("many", torch.linspace(-1.2345, 6.789, 40))
+        self.register_buffer("table", table)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.one + self.few.sum() + self.many.sum() + self.table.sum()
+
+
+def test_private_weights_are_drawn_however_small(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "model.pt2", _Secrets(torch.zeros(3, dtype=torch.int64)), torch.ones(2))
+    answer = _translated(path, drawn=True, private=True)
+    assert answer.weights == ()
+    assert not [number for number in ("0.73", "0.13", "0.24", "-1.2345") if number in answer.text]
+    torch.testing.assert_close(_call(answer, torch.ones(2)).shape, torch.Size([2]))
+    path = _saved(tmp_path / "other.pt2", _Secrets(torch.tensor([4, 2])), torch.ones(2))
+    with pytest.raises(Unsupported, match="the values of 'table', which are private and cannot be drawn"):
+        _translated(path, drawn=True, private=True)
+
+
 def test_gradients_leave_buffers_as_they_are(tmp_path: Path) -> None:
     path = _saved(tmp_path / "model.pt2", nn.BatchNorm1d(3), torch.randn(2, 3))
     text = _translated(path, gradients=True).text
