@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eqfuzz.imports.recordings import StoredRecording
+from eqfuzz.triage.reproducer.script_files import VALUES
 from tests.commandline import write
 from tests.integration.test_check import checked
 from tests.integration.test_imported_package import SHIFTED_RELU
@@ -44,17 +45,27 @@ def record(folder: Path, *arguments: object) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_training_script_is_recorded_and_checked(tmp_path: Path):
+def test_training_script_is_recorded(tmp_path: Path):
     code, output, errors = record(tmp_path, "--", sys.executable, SCRIPTS / "train_shapes.py")
     assert code == 0, errors
     assert "loss " in output
     assert "ShapeNet: 2 calls, " in output
+
+
+@pytest.mark.long
+def test_recording_is_checked_and_its_values_stay_private(tmp_path: Path):
+    code, _, errors = record(tmp_path, "--", sys.executable, SCRIPTS / "train_shapes.py")
+    assert code == 0, errors
     preload = write(tmp_path, "relu.py", SHIFTED_RELU)
     file = "eqfuzz-recordings/ShapeNet.recording"
     code, outcomes = checked(tmp_path, file, "--variants", "0", "--time", "12m", "--preload", str(preload))
     assert code == 1
     assert outcomes["forward and backward"] == "differs"
     assert "invalid" not in outcomes.values()
+    findings = sorted((tmp_path / "out" / "findings").iterdir())
+    scripts = [(folder / "repro.py").read_text() for folder in findings if (folder / VALUES).exists()]
+    assert scripts
+    assert not [script for script in scripts if "unpack(" in script or "load_state_dict" in script]
 
 
 def test_inference_script_is_recorded(tmp_path: Path):
