@@ -17,7 +17,7 @@ from eqfuzz.api.defaults import current_defaults
 from eqfuzz.api.notebook import is_notebook, session_text
 from eqfuzz.api.report import NotEquivalent, Report, report_of
 from eqfuzz.campaign.durations import seconds
-from eqfuzz.commands.models.check_log import AGREES
+from eqfuzz.commands.models.check_log import AGREES, unusable
 from eqfuzz.commands.models.check_model import check_model, check_settings
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Handler
@@ -111,8 +111,8 @@ def check(
     report = report_of(summary)
     if summary.errors and not report.differs:
         raise RuntimeError(f"internal error of eqfuzz: {summary.errors[0]}")
-    if report.invalid:
-        raise UsageError(f"{report.model} cannot be used: {report.invalid}")
+    if reason := unusable(report.uses):
+        raise UsageError(f"{report.model} cannot be used: {reason}")
     return report
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from eqfuzz.commands.models.check_log import AGREES, DIFFERS, INVALID, KNOWN, NOT_COMPARABLE, NOT_TRIED
+from eqfuzz.commands.models.check_log import AGREES, DIFFERS, KNOWN, NOT_COMPARABLE, NOT_TRIED
 from eqfuzz.events.model_check import ModelCheckSummary, UseChecked
 from eqfuzz.report.verbs.model_check import print_uses
 
@@ -56,12 +56,6 @@ class Report:
         """Whether some use was compared and agrees, and none differs or is not comparable."""
         outcomes = [use.outcome for use in self.uses]
         return AGREES in outcomes and not {DIFFERS, KNOWN, NOT_COMPARABLE} & {*outcomes}
-
-    @property
-    def invalid(self) -> str:
-        """Why no use could be run in eager; empty where one could."""
-        messages = [use.message for use in self.uses if use.outcome == INVALID]
-        return messages[0] if messages and not any(use.cells for use in self.uses) else ""
 
     def __str__(self) -> str:
         stream = io.StringIO()

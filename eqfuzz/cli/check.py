@@ -116,7 +116,7 @@ def check(
 
 
 def _check(model: CheckedModel, settings: Settings, as_json: bool, quiet: bool) -> int:
-    from eqfuzz.commands.models.check_log import INVALID, NOT_TRIED
+    from eqfuzz.commands.models.check_log import unusable
     from eqfuzz.commands.models.check_model import check_model
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.terminal import make_console
@@ -124,9 +124,8 @@ def _check(model: CheckedModel, settings: Settings, as_json: bool, quiet: bool) 
 
     with JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet) as report:
         summary = check_model(model, settings, report.handle)
-    invalid = [use.message for use in summary.uses if use.outcome == INVALID]
-    is_unusable = invalid and all(use.outcome in (INVALID, NOT_TRIED) for use in summary.uses)
-    if is_unusable and not summary.errors and not summary.interrupted:
-        complain(f"{model.title} cannot be used: {invalid[0]}")
+    reason = unusable(summary.uses)
+    if reason and not summary.errors and not summary.interrupted:
+        complain(f"{model.title} cannot be used: {reason}")
         return USAGE
     return code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)

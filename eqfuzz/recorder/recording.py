@@ -129,7 +129,9 @@ def _place(definition: Any) -> tuple[str, str]:
     """The module and name of a class or function. Raises NotRecorded where its text cannot be read."""
     module, name = getattr(definition, "__module__", None), getattr(definition, "__qualname__", "")
     if not module or not name or not isinstance(definition, type | types.FunctionType):
-        raise NotRecorded(f"a {type(definition).__name__} is neither a module of torch.nn nor a function")
+        raise NotRecorded(
+            f"an object of type {type(definition).__name__} is neither a module of torch.nn nor a function"
+        )
     if "<" in name:
         what = "class" if isinstance(definition, type) else "function"
         plain = name.rpartition(".")[2]

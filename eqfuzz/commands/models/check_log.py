@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from eqfuzz.errors import one_line
@@ -18,6 +19,12 @@ _ORDER = (DIFFERS, KNOWN, NOT_COMPARABLE, UNSUPPORTED, NOTHING_COMPILED, AGREES)
 """Outcomes of cells, the one that decides for the use first."""
 
 _LONGEST_MESSAGE = 300
+
+
+def unusable(uses: Sequence[UseChecked]) -> str:
+    """Why no use of a model can be run in eager; empty where one can."""
+    is_unusable = all(use.outcome in (INVALID, NOT_TRIED) for use in uses)
+    return next((use.message for use in uses if use.outcome == INVALID), "") if is_unusable else ""
 
 
 class CheckLog:

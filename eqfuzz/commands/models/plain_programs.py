@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from eqfuzz.commands.models.check_clock import CheckClock
-from eqfuzz.commands.seeds.each_seed import answer_of
+from eqfuzz.commands.seeds.each_seed import answer_alone
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import FindingReported, SeedInvalid
@@ -17,9 +17,7 @@ from eqfuzz.mutate.settings import RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import AFTERWARDS
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed
-from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.export_jobs import ExportJob
-from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reduce.finding_reducer import NotReduced
@@ -30,7 +28,7 @@ _SECONDS = 120.0
 
 @dataclasses.dataclass(frozen=True)
 class PlainFinding:
-    """A finding that has nothing of the model's parameters and inputs but their shapes and spread.
+    """A finding with inputs and large parameters of the same shapes and spread; of private ones it has nothing else.
 
     ``problem`` says why it is not reduced; empty where it is.
     """
@@ -71,6 +69,8 @@ def _reduced(plain: Path, kind: str, settings: Settings, clock: CheckClock) -> P
     summary = run(alone, note)
     if summary.interrupted:
         raise KeyboardInterrupt
+    if summary.errors:
+        return summary.errors[0]
     if not reported:
         unchanged = "with drawn weights and inputs its graph does not differ"
         return problems[0] if problems else "out of time" if summary.out_of_time else unchanged
@@ -91,13 +91,15 @@ def _exported(seed: Path, settings: Settings) -> Path | str:
     """The seed's graph as another seed beside it; in its place, why there is none."""
     with tempfile.TemporaryDirectory(prefix="eqfuzz-export-") as folder:
         file = Path(folder) / f"{seed.stem}-plain.pt2"
-        with Pool(settings.environment(), Limits(), jobs=1, warm=False) as pool:
-            _, answer = answer_of(
-                seed, lambda program: ExportJob(program=program, seed=settings.seed, file=str(file)), pool
-            )
+        answer = answer_alone(
+            seed,
+            lambda program: ExportJob(program=program, seed=settings.seed, file=str(file)),
+            settings.environment(),
+        )
         if isinstance(answer, str):
             return answer
         if answer.problem:
             return f"it cannot be exported: {answer.problem}"
         private = read_program(seed).private
-        return import_model(file, seed.parent, ImportOptions(True, gradients=True, unsafe=True, private=private)).path
+        options = ImportOptions(drawn=True, gradients=True, unsafe=True, private=private)
+        return import_model(file, seed.parent, options).path

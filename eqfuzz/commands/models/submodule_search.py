@@ -9,15 +9,13 @@ from pathlib import Path
 from eqfuzz.commands.models.check_clock import CheckClock
 from eqfuzz.commands.models.check_log import DIFFERS, CheckLog
 from eqfuzz.commands.models.target import CheckedModel
-from eqfuzz.commands.seeds.each_seed import answer_of
+from eqfuzz.commands.seeds.each_seed import answer_alone
 from eqfuzz.events.run import Summary
 from eqfuzz.imports.model_uses import ModelUse
 from eqfuzz.mutate.run import run
 from eqfuzz.mutate.settings import OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import ORACLES
-from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.structure_jobs import StructureJob
-from eqfuzz.run.processes.pool import Pool
 
 _SECONDS = 300.0
 _MODEL = "model."
@@ -26,8 +24,8 @@ _MODEL = "model."
 
 def submodules_of(path: Path, settings: Settings) -> tuple[str, ...]:
     """Dotted names of the submodules that a call of the model runs; empty where the program cannot be run."""
-    with Pool(settings.environment(), Limits(), jobs=1, warm=False) as pool:
-        _, answer = answer_of(path, lambda program: StructureJob(program=program, seed=settings.seed), pool)
+    environment = settings.environment()
+    answer = answer_alone(path, lambda program: StructureJob(program=program, seed=settings.seed), environment)
     names = () if isinstance(answer, str) else answer.structure.submodules
     return tuple(name.removeprefix(_MODEL) for name in names if name.startswith(_MODEL))
 

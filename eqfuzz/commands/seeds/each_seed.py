@@ -83,5 +83,11 @@ def answer_of(path: Path, job: Callable[[Program], ProgramJob[A]], pool: Pool) -
     return program.format, reply.answer
 
 
+def answer_alone(path: Path, job: Callable[[Program], ProgramJob[A]], environment: Environment) -> A | str:
+    """The answer to a job about a seed, from a pool of its own; in place of the answer, why it is no seed."""
+    with Pool(environment, Limits(), jobs=1, warm=False) as pool:
+        return answer_of(path, job, pool)[1]
+
+
 def _at(line: int | None, reason: str) -> str:
     return f"line {line}: {reason}" if line else reason

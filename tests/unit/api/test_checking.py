@@ -117,8 +117,8 @@ def test_defaults_are_used_where_arguments_are_left_out(passed: dict[str, Any], 
         (lambda: eqfuzz.check(doubled, torch.ones(1), time="soon"), "time: 'soon' is not a duration"),
         (lambda: eqfuzz.check(doubled, torch.ones(1), config="inductr"), "config: "),
         (lambda: eqfuzz.check(doubled, torch.ones(1), config="eager", backend="eager"), "not both"),
-        (lambda: eqfuzz.check(3, torch.ones(1)), "a int is neither a module"),  # type: ignore[arg-type]
-        (lambda: eqfuzz.check(Scaled().forward, torch.ones(1)), "a method is neither a module"),
+        (lambda: eqfuzz.check(3, torch.ones(1)), "an object of type int is neither a module"),
+        (lambda: eqfuzz.check(Scaled().forward, torch.ones(1)), "an object of type method is neither a module"),
         (lambda: eqfuzz.check(doubled, torch.ones(1), variants=-1), "variants: -1 is less than 0"),
     ],
 )
@@ -186,7 +186,7 @@ CLASS = "class Own(nn.Module):\n    def forward(self, x):\n        return x * WI
 def test_class_of_a_notebook_is_gathered_from_its_cells(passed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     main = types.ModuleType("__main__")
     exec(CLASS, vars(main) | {"nn": nn, "WIDTH": 2}, namespace := {"__name__": "__main__"})
-    main.Own = own = namespace["Own"]  # type: ignore[attr-defined]
+    own = vars(main)["Own"] = namespace["Own"]
     own.__module__ = "__main__"
     transform = {"%time 1": "get_ipython().run_line_magic('time', '1')"}
     shell = types.SimpleNamespace(
@@ -207,7 +207,7 @@ def test_class_of_a_notebook_is_gathered_from_its_cells(passed, tmp_path: Path, 
 def test_class_of_a_session_without_text_is_refused(passed, monkeypatch: pytest.MonkeyPatch):
     main = types.ModuleType("__main__")
     exec(CLASS, {"nn": nn, "WIDTH": 2}, namespace := {"__name__": "__main__"})
-    main.Own = own = namespace["Own"]  # type: ignore[attr-defined]
+    own = vars(main)["Own"] = namespace["Own"]
     own.__module__ = "__main__"
     monkeypatch.setitem(sys.modules, "__main__", main)
     with pytest.raises(eqfuzz.UsageError, match="Own is defined in a session without a text: put it in a file"):

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from eqfuzz.api.report import NotEquivalent, Report
+from eqfuzz.commands.models.check_log import unusable
 from eqfuzz.events.model_check import UseChecked
 
 AGREES = UseChecked(title="forward and backward", outcome="agrees", cells=2, seconds=3.0)
@@ -87,7 +88,8 @@ def test_text_is_the_same_in_a_notebook(monkeypatch: pytest.MonkeyPatch):
     assert str(report(DIFFERS)) == text
 
 
-def test_model_that_never_runs_is_invalid():
+def test_model_that_never_runs_is_unusable():
     invalid = UseChecked(title="evaluation", outcome="invalid", message="raises in eager: ValueError: no")
-    assert report(invalid, UNTRIED).invalid == "raises in eager: ValueError: no"
-    assert report(AGREES, invalid).invalid == ""
+    assert unusable([invalid, UNTRIED]) == "raises in eager: ValueError: no"
+    assert unusable([AGREES, invalid]) == ""
+    assert unusable([UNTRIED]) == ""
