@@ -274,7 +274,8 @@ class _ProgramJudging:
             if cell.verdict.kind is VerdictKind.AGREE:
                 return [cell.verdict] * count
             if cell.apart:
-                return self._with_fewer_around(program, [dict(cell.apart).get(n, _AGREES) for n in range(count)])
+                verdicts = [dict(cell.apart).get(n, _AGREES) for n in range(count)]
+                return self._with_fewer_around(program, self._with_own_tensors(program, verdicts))
             verdict = cell.verdict
         finally:
             self.cpu_seconds += run.cpu_seconds
@@ -285,6 +286,22 @@ class _ProgramJudging:
             *self._verdicts(program.part(range(half))),
             *self._verdicts(program.part(range(half, count))),
         ]
+
+    def _with_own_tensors(self, program: CatalogueProgram, verdicts: list[Verdict]) -> list[Verdict]:
+        """The verdicts; where several that share their tensors differ, so that one gradient may be behind them, of each
+        alone. If none differs alone, the first of them differs beside the others.
+        """
+        owners = program.owners()
+        for owner in dict.fromkeys(owners):
+            different = [n for n, o in enumerate(owners) if o == owner and verdicts[n].kind is not VerdictKind.AGREE]
+            if len(different) < 2:
+                continue
+            alone = [self._verdicts(program.part([number]))[0] for number in different]
+            if all(verdict.kind is VerdictKind.AGREE for verdict in alone):
+                alone[0] = verdicts[different[0]]
+            for number, verdict in zip(different, alone, strict=True):
+                verdicts[number] = verdict
+        return verdicts
 
     def _with_fewer_around(self, program: CatalogueProgram, verdicts: list[Verdict]) -> list[Verdict]:
         """The verdicts; inconclusive ones from smaller programs, as one result can unsettle others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves, structure, tensors
 from eqfuzz.program.inputs import Rng
 from eqfuzz.program.load import reseed
+from eqfuzz.torch_internals.trees import tensors_in
 
 UNINITIALISED = "its result is memory that is not initialised"
 NOT_ALIKE = "it is not the same twice in eager"
@@ -32,18 +33,23 @@ class Unfit(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class EagerRun:
-    """Leaves of a result and gradients, its structure, and whether random numbers were drawn."""
+    """Leaves of a result and gradients, its structure, whether random numbers were drawn, and inputs were changed."""
 
     structure: str
     leaves: list[tuple[str, Any]]
     gradients: list[tuple[str, Any]]
     draws: bool
+    writes: bool
 
     @property
     def is_finite(self) -> bool:
         """Whether no number is NaN or infinite."""
-        values = (leaf for _, leaf in (*self.leaves, *self.gradients) if isinstance(leaf, torch.Tensor))
-        return all(bool(leaf.isfinite().all()) for leaf in values if leaf.layout is torch.strided)
+        return _are_finite((*self.leaves, *self.gradients))
+
+    @property
+    def shares(self) -> bool:
+        """Whether another result may take the inputs too: they are as before, and no NaN hides another's gradient."""
+        return not self.writes and _are_finite(self.gradients)
 
     def is_like(self, other: EagerRun) -> bool:
         """Whether both have leaves of the same types."""
@@ -106,12 +112,16 @@ def run_once(ready: Callable[[], Callable[[], Any]], inputs: Mapping[str, Any]) 
         warnings.simplefilter("ignore")
         call = ready()
         before = torch.default_generator.get_state()
+        operands = tensors_in(dict(inputs))
+        versions = [tensor._version for tensor in operands]
+        values = [tensor.detach().clone() for tensor in operands]
         result = call()
         draws = not torch.equal(before, torch.default_generator.get_state())
+        writes = [tensor._version for tensor in operands] != versions or _differ(operands, values)
         wrt = gradients.differentiable(dict(inputs), None)
         backward = gradients.plan(result, wrt)
         differentiated = gradients.run(backward) if backward is not None else []
-    return EagerRun(structure(result), leaves(result, "output"), differentiated, draws)
+    return EagerRun(structure(result), leaves(result, "output"), differentiated, draws, writes)
 
 
 def reason_of(error: BaseException) -> str:
@@ -119,6 +129,17 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, Unfit):
         return str(error)
     return one_line(f"raises {type(error).__name__}", 200)
+
+
+def _are_finite(leaves: Sequence[tuple[str, Any]]) -> bool:
+    values = (leaf for _, leaf in leaves if isinstance(leaf, torch.Tensor))
+    return all(bool(leaf.isfinite().all()) for leaf in values if leaf.layout is torch.strided)
+
+
+def _differ(operands: Sequence[torch.Tensor], before: Sequence[torch.Tensor]) -> bool:
+    """Whether values have changed: NumPy changes them without a new version."""
+    pairs = zip(operands, before, strict=True)
+    return any(not identical(one, old, signed_zero=True) for one, old in pairs if one.layout is torch.strided)
 
 
 def _types(run: EagerRun) -> list[Any]:

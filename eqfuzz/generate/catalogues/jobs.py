@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections import Counter
@@ -31,6 +32,7 @@ from eqfuzz.generate.catalogues.messages import (
     WrittenResult,
 )
 from eqfuzz.generate.catalogues.operators import operators
+from eqfuzz.generate.catalogues.programs import MOST_SHARING
 from eqfuzz.generate.catalogues.refused import RefusedWriter
 from eqfuzz.generate.catalogues.sample import CatalogueEntry, Sample
 from eqfuzz.generate.catalogues.sample_tensor import SampleTensor, drawn_values
@@ -150,6 +152,7 @@ class _SampleWriter:
         self._dtype = dtype
         self._seed = seed
         self._calls: set[str] = set()
+        self._alike: Counter[str] = Counter()
         self.results: list[WrittenResult] = []
         self.repeats = 0
         self.left_out: Counter[str] = Counter()
@@ -186,13 +189,13 @@ class _SampleWriter:
 
     def _write(self, number: int, call: WrittenCall, operands: Mapping[str, SampleTensor], own: EagerRun) -> None:
         """The first form that does in eager what the sample does."""
-        draw = Draw(random.Random(f"eqfuzz opinfo {self._entry.name} {self._dtype} {self._seed} {number}"))
         reason = ""
-        forms = _own_values(operands) if self._entry.name in _COUPLED else _forms(draw, operands)
-        for codes, is_special in forms:
+        forms = _own_values(operands) if self._entry.name in _COUPLED else _forms(self._draw(operands), operands)
+        for form in forms:
+            expression = form.viewed(call.expression)
             try:
-                run = WrittenSample(call.expression, codes, call.module).checked(
-                    own, finite=own.is_finite and not is_special
+                run = WrittenSample(expression, form.codes, call.module).checked(
+                    own, finite=own.is_finite and not form.is_special
                 )
             except Unfit as error:
                 reason = reason or str(error)
@@ -202,43 +205,75 @@ class _SampleWriter:
             except Exception as error:  # this form is not for this sample
                 reason = reason or f"with values of its own it {reason_of(error)}"
             else:
-                inputs = tuple(codes.items())
                 written = WrittenResult(
-                    sample=number, expression=call.expression, inputs=inputs, draws=run.draws, module=call.module
+                    sample=number,
+                    expression=expression,
+                    inputs=tuple(form.codes.items()),
+                    draws=run.draws,
+                    shares=run.shares and not call.module,
+                    module=call.module,
                 )
                 self.results.append(written)
                 self.without_gradient += bool(own.gradients) and not run.gradients
                 return
         self.left_out[reason or _TOO_LARGE] += 1
 
+    def _draw(self, operands: Mapping[str, SampleTensor]) -> Draw:
+        """The same for a few samples of equal operands, so that their results can share tensors."""
+        plain = " ".join(operand.plain() for operand in operands.values())
+        group = self._alike[plain] // MOST_SHARING
+        self._alike[plain] += 1
+        return Draw(random.Random(f"eqfuzz opinfo {self._entry.name} {self._dtype} {self._seed} {plain} {group}"))
 
-def _forms(draw: Draw, operands: Mapping[str, SampleTensor]) -> Iterator[tuple[dict[str, str], bool]]:
-    """Ways to write the operands, the freest first, and whether they have NaN and infinity among their values."""
+
+@dataclasses.dataclass(frozen=True)
+class _Form:
+    """A way to write operands: code of inputs by letter, and what the program calls on each to make the operand.
+
+    ``is_special``: NaN and infinity are among the values.
+    """
+
+    codes: dict[str, str]
+    views: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
+    is_special: bool = False
+
+    def viewed(self, expression: str) -> str:
+        """The expression over the inputs."""
+        for letter, view in self.views.items():
+            expression = expression.replace(f"${{{letter}}}", f"${{{letter}}}{view}")
+        return expression
+
+    def without_gradients(self) -> _Form:
+        codes = {letter: code.replace(_GRADIENT, "") for letter, code in self.codes.items()}
+        return dataclasses.replace(self, codes=codes)
+
+
+def _forms(draw: Draw, operands: Mapping[str, SampleTensor]) -> Iterator[_Form]:
+    """Ways to write the operands, the freest first."""
     values = drawn_values(draw, list(operands.values()))
-    forms: list[tuple[dict[str, str], bool]] = []
     drawn = {letter: operand.drawn(draw, values) for letter, operand in operands.items()}
     plain = {letter: operand.plain() for letter, operand in operands.items()}
-    forms += [(drawn, values == "special"), (plain, False)]
+    first = _Form(
+        {letter: code for letter, (code, _) in drawn.items()},
+        {letter: view for letter, (_, view) in drawn.items() if view},
+        values == "special",
+    )
+    forms = [first, _Form(plain)]
     for digits in _DIGITS:
-        forms.append(
-            (
-                {letter: operand.with_its_values(digits) or plain[letter] for letter, operand in operands.items()},
-                False,
-            )
-        )
+        codes = {letter: operand.with_its_values(digits) or plain[letter] for letter, operand in operands.items()}
+        forms.append(_Form(codes))
     yield from forms
-    if any(_GRADIENT in code for code in drawn.values()):
-        for codes, is_special in forms:
-            yield {letter: code.replace(_GRADIENT, "") for letter, code in codes.items()}, is_special
+    if any(_GRADIENT in code for code in plain.values()):
+        yield from (form.without_gradients() for form in forms)
 
 
-def _own_values(operands: Mapping[str, SampleTensor]) -> Iterator[tuple[dict[str, str], bool]]:
+def _own_values(operands: Mapping[str, SampleTensor]) -> Iterator[_Form]:
     """The operands with the values of the sample, where these are short enough to be written out."""
     codes = {letter: operand.with_its_values(_DIGITS[-1]) for letter, operand in operands.items()}
     if not all(codes.values()):
         return
-    yield codes, False
-    yield {letter: code.replace(_GRADIENT, "") for letter, code in codes.items()}, False
+    yield _Form(codes)
+    yield _Form(codes).without_gradients()
 
 
 def _identity(call: WrittenCall, operands: Mapping[str, SampleTensor]) -> str:

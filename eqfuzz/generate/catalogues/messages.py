@@ -32,17 +32,18 @@ def dtypes_of(catalogue: str) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WrittenResult:
-    """One sample as source: an ``expression`` over ``$x``, ``$y`` …, and code that draws each of these.
+    """One sample as source: an ``expression`` over ``$x``, ``$y`` …, and ``inputs``, code that draws each of these.
 
-    ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers. ``refused`` is
-    the exception of eager, for a call that eager refuses. ``module`` is the beginning of the expression that builds
-    what is called, which a program does once.
+    ``sample`` is its number among those of the operator and dtype. ``draws``: it uses random numbers. ``shares``: other
+    results may take its tensors too. ``refused`` is the exception of eager, for a call that eager refuses. ``module``
+    is the beginning of the expression that builds what is called, which a program does once.
     """
 
     sample: Count
     expression: Text
     inputs: tuple[tuple[Name, Text], ...]
     draws: bool = False
+    shares: bool = False
     refused: Text = ""
     module: Text = ""
 

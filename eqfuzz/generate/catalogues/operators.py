@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
-from eqfuzz.generate.catalogues.other_keywords import other_keywords
+from eqfuzz.generate.catalogues.other_arguments import other_arguments
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in
@@ -58,8 +58,8 @@ class OperatorEntry:
         calls = list(self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype))))
         yield from calls
         for call in calls[:: max(1, -(-len(calls) // _VARIED))]:
-            for kwargs in other_keywords(call.function, call.path, call.args, call.kwargs):
-                yield dataclasses.replace(call, kwargs=kwargs, is_guess=True)
+            for args, kwargs in other_arguments(call.function, call.path, call.args, call.kwargs):
+                yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
 
     def without_gradients(self, dtype: torch.dtype) -> Iterator[OperatorSample]:
         """The same samples, of which no operand requires a gradient."""

@@ -29,14 +29,21 @@ class CatalogueProgramText:
         self._operator = ""
         self._count = 0
 
-    def add(self, operator: str, expression: str, inputs: Sequence[tuple[str, str]], module: str) -> None:
-        """A result: ``expression`` over ``$x``, code that draws each of these, and what its beginning builds."""
+    def add(
+        self, operator: str, expression: str, inputs: Sequence[tuple[str, str]], module: str, owner: int | None = None
+    ) -> None:
+        """A result: ``expression`` over ``$x``, code that draws each of these, and what its beginning builds.
+
+        ``owner`` is the number of the earlier result whose tensors it takes instead, from 0.
+        """
         self._count += 1
+        number = self._count if owner is None else owner + 1
+        inputs = inputs if owner is None else ()
         if operator != self._operator:
             self._operator = operator
             self._body.append(f"# {operator}")
             self._inputs += [f"# {operator}"] if inputs else []
-        call = numbered(expression.removeprefix(module), self._count)
+        call = numbered(expression.removeprefix(module), number)
         if module:
             attribute = f"{operator.lower()}_{self._count}"
             self._modules.append(f"self.{attribute} = {numbered(module, self._count)}")

@@ -15,6 +15,9 @@ USUAL_RESULTS = 45
 MOST_RESULTS = 60
 """Results of a program; those of an operator with more are split into equal parts."""
 
+MOST_SHARING = 4
+"""Results that take the same tensors."""
+
 RANDOM = "random"
 """The folder of programs whose results draw random numbers, below that of the dtype."""
 
@@ -45,9 +48,10 @@ class CatalogueProgram:
     def source(self) -> str:
         """The text of the seed file."""
         text = CatalogueProgramText()
-        for named in self.results:
+        for number, (named, owner) in enumerate(zip(self.results, self.owners(), strict=True)):
             result = named.result
-            text.add(named.operator, result.expression, result.inputs, result.module)
+            shared = None if owner == number else owner
+            text.add(named.operator, result.expression, result.inputs, result.module, shared)
         return text.source(_title(self), ["refuses = True"] if self.is_refused else [])
 
     @property
@@ -55,10 +59,33 @@ class CatalogueProgram:
         """Sixteen hex digits that name the text."""
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
+    def owners(self) -> list[int]:
+        """For each result the number of the one that first takes its tensors: few equal ones share theirs.
+
+        Their results differ in other arguments only, which a compiler must not overlook.
+        """
+        owners: list[int] = []
+        sharing: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = {}
+        for number, named in enumerate(self.results):
+            result = named.result
+            group = sharing.setdefault((named.operator, result.inputs), [])
+            if not result.shares or not result.inputs:
+                owners.append(number)
+                continue
+            if len(group) == MOST_SHARING:
+                group.clear()
+            group.append(number)
+            owners.append(group[0])
+        return owners
+
     def arguments(self) -> list[range]:
         """The positions of each result's tensors among the arguments."""
-        ranges, start = [], 0
-        for named in self.results:
+        ranges: list[range] = []
+        start = 0
+        for number, (named, owner) in enumerate(zip(self.results, self.owners(), strict=True)):
+            if owner < number:
+                ranges.append(ranges[owner])
+                continue
             end = start + len(named.result.inputs)
             ranges.append(range(start, end))
             start = end

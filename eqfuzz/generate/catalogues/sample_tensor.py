@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from eqfuzz.generate.catalogues.views import drawn_view
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.input_code import LAYOUTS, layout_code, literal
 
@@ -22,7 +23,9 @@ _FEW = 4
 _MANY = 8
 """Of so many integers on both sides of zero one is zero, unless the operator does not allow it."""
 
-_VALUES = {"as it is": 8.0, "integers": 3.0, "special": 2.0}
+_VALUES = {"as it is": 8.0, "integers": 3.0, "special": 3.0}
+_VIEWED = 0.25
+"""Share of the operands that are views which the program takes."""
 _LARGEST_INTEGER = 4
 _SMALL = 0.1
 
@@ -41,14 +44,20 @@ class SampleTensor:
         """Whether NaN and infinity are among the values that ``drawn`` may choose."""
         return self._tensor.is_floating_point() and self._is_tested
 
-    def drawn(self, draw: Draw, values: str) -> str:
-        """New values in a layout drawn at random; ``values`` is a key of the value profiles."""
+    def drawn(self, draw: Draw, values: str) -> tuple[str, str]:
+        """New values in a layout drawn at random, and method calls with which the program makes the operand of them.
+
+        ``values`` is a key of the value profiles.
+        """
         size = tuple(self._tensor.shape)
         if not self._tensor.is_contiguous() or self._structured() or not self._is_tested or 0 in size:
-            return self.plain()
+            return self.plain(), ""
+        view = ""
+        if draw.chance(_VIEWED):
+            size, view = drawn_view(draw, size)
         layout = draw.weighted({name: weight for name, weight in LAYOUTS.items() if _fits(name, size)})
         base, after = layout_code(draw, size, layout)
-        return f"{self._values(base, values)}{after}{self._grad}"
+        return f"{self._values(base, values)}{after}{self._grad}", view
 
     def plain(self) -> str:
         """New values in the sample's own domain and layout."""

@@ -211,3 +211,30 @@ def test_every_device_is_swept_and_the_page_says_when(tmp_path: Path, monkeypatc
     again, _ = swept(tmp_path, monkeypatch, "add", "wrong")
     assert again.outcomes == summary.outcomes
     assert f"CUDA: not run: no device (last run on {today})." in (tmp_path / "matrix.md").read_text()
+
+
+WRONG = Verdict(VerdictKind.WRONG_GRADIENT, "call 0: gradient of args[0]")
+
+
+@pytest.mark.parametrize(
+    ("alone", "expected"),
+    [
+        ([AGREE, WRONG, AGREE], [AGREE, WRONG, AGREE]),
+        ([AGREE, AGREE, AGREE], [WRONG, AGREE, AGREE]),
+    ],
+    ids=["one result is wrong", "they are wrong together"],
+)
+def test_gradient_of_a_shared_tensor_is_blamed_on_one_result(
+    alone: list[Verdict], expected: list[Verdict], monkeypatch: pytest.MonkeyPatch
+):
+    results = tuple(
+        WrittenResult(sample=n, expression=f"${{x}}.sum({n})", inputs=(("x", "rng.normal(3)"),), shares=True)
+        for n in range(3)
+    )
+    (program,) = programs_of(
+        [SamplesWritten(operator="sum", dtype="float32", samples=3, repeats=0, results=results, left_out={})], seed=0
+    )
+    judging = sweep._ProgramJudging(None, None, "cpu", 0, threading.Event(), {})  # type: ignore[arg-type]
+    parts = {program.part([n]).name: verdict for n, verdict in enumerate(alone)}
+    monkeypatch.setattr(judging, "_verdicts", lambda part: [parts[part.name]])
+    assert judging._with_own_tensors(program, [WRONG] * 3) == expected

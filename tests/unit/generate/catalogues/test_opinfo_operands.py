@@ -37,15 +37,18 @@ def evaluated(code: str) -> torch.Tensor:
 @pytest.mark.parametrize("number", range(12))
 def test_shape_dtype_and_gradient_stay_in_every_layout(tensor: torch.Tensor, number: int):
     draw = Draw(random.Random(number))
-    drawn = evaluated(SampleTensor(tensor, tensor.dtype).drawn(draw, ("as it is", "integers", "special")[number % 3]))
-    expected = tensor.shape, tensor.dtype, tensor.requires_grad
-    assert (drawn.shape, drawn.dtype, drawn.requires_grad) == expected
+    code, view = SampleTensor(tensor, tensor.dtype).drawn(draw, ("as it is", "integers", "special")[number % 3])
+    drawn = evaluated(code)
+    assert drawn.is_leaf
+    assert (drawn.dtype, drawn.requires_grad) == (tensor.dtype, tensor.requires_grad)
+    assert evaluated(f"({code}){view}").shape == tensor.shape
 
 
 def test_layouts_differ_from_draw_to_draw():
     operand = SampleTensor(torch.randn(2, 3, 4, 5), torch.float32)
-    strides = {evaluated(operand.drawn(Draw(random.Random(n)), "as it is")).stride() for n in range(40)}
-    assert len(strides) >= 5
+    drawn = [operand.drawn(Draw(random.Random(n)), "as it is") for n in range(60)]
+    assert len({evaluated(code).stride() for code, view in drawn if not view}) >= 5
+    assert len({view for _, view in drawn}) >= 8
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from eqfuzz.program.load import Loaded
 
 
 def result(number: int, *, draws: bool = False) -> WrittenResult:
-    code = "rng.normal(2, 3).requires_grad_()"
+    code = f"rng.normal(2, 3){'.contiguous()' * number}.requires_grad_()"
     return WrittenResult(
         sample=number, expression="F.relu(${x}) + ${y}", inputs=(("x", code), ("y", "rng.normal(3)")), draws=draws
     )
@@ -60,6 +60,34 @@ def test_program_is_a_seed_that_returns_its_results_in_order(program: CatalogueP
     assert [tuple(output.shape) for output in outputs] == [(2, 3)] * 5
     assert [list(positions) for positions in program.arguments()] == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
     assert all(call.args[positions[0]].requires_grad for positions in program.arguments())
+
+
+def sharing(codes: str, *, shares: bool = True) -> CatalogueProgram:
+    """A program with one result for each letter; equal letters have equal inputs."""
+    results = tuple(
+        WrittenResult(
+            sample=number,
+            expression=f"${{x}}.sum({number}, dtype=torch.float64)",
+            inputs=(("x", f"rng.normal(2, 3, 2, 2, 2){'.contiguous()' * ord(code)}"),),
+            shares=shares,
+        )
+        for number, code in enumerate(codes)
+    )
+    (program,) = programs_of([dataclasses.replace(written("a", 0), results=results)], seed=0)
+    return program
+
+
+def test_few_results_with_equal_inputs_share_their_tensors():
+    program = sharing("aabaaa")
+    assert program.owners() == [0, 0, 2, 0, 0, 5]
+    assert [list(positions) for positions in program.arguments()] == [[0], [0], [1], [0], [0], [2]]
+    calls = [line.strip() for line in program.source.splitlines() if ".sum(" in line]
+    assert [call.partition(".")[0] for call in calls] == ["x1", "x1", "x3", "x1", "x1", "x6"]
+    assert len(Loaded(recognise(program.source, program.name)).calls(0)[0].args) == 3
+
+
+def test_other_results_have_tensors_of_their_own():
+    assert sharing("aaa", shares=False).owners() == [0, 1, 2]
 
 
 def test_part_has_some_of_the_results(program: CatalogueProgram):

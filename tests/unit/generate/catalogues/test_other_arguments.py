@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from eqfuzz.generate.catalogues import jobs
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
-from eqfuzz.generate.catalogues.other_keywords import optional_arguments, other_keywords
+from eqfuzz.generate.catalogues.other_arguments import optional_arguments, other_arguments
 from eqfuzz.run.messages.job import ChildEvent
 
 
@@ -38,9 +38,16 @@ def test_wrapper_passes_on_the_keywords_of_its_operator():
 
 
 def test_values_that_a_call_has_are_left_out():
-    calls = list(other_keywords(F.nll_loss, "", (torch.randn(3, 4), torch.tensor([0, 1, 2])), {"reduction": "sum"}))
-    assert {call["reduction"] for call in calls} == {"none", "sum"}
+    operands = torch.randn(3, 4), torch.tensor([0, 1, 2])
+    calls = [kwargs for _, kwargs in other_arguments(F.nll_loss, "", operands, {"reduction": "sum"})]
+    assert {call["reduction"] for call in calls if "reduction" in call} == {"none", "sum"}
     assert {tuple(call["weight"].shape) for call in calls if "weight" in call} == {(3, 4), (4,)}
+
+
+def test_each_argument_is_left_out_once():
+    operand = torch.randn(3, 4)
+    calls = list(other_arguments(torch.roll, "", (operand, 2, 1), {"out": None}))
+    assert [(len(args), list(kwargs)) for args, kwargs in calls][-2:] == [(3, []), (2, ["out"])]
 
 
 def test_guesses_that_eager_refuses_are_not_counted():

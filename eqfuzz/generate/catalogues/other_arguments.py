@@ -1,4 +1,4 @@
-"""Calls with another value of one optional argument: OpInfo leaves most of them at their defaults."""
+"""Calls with another value of one optional argument, or without it: OpInfo leaves most of them at their defaults."""
 
 from __future__ import annotations
 
@@ -49,17 +49,21 @@ class OptionalArgument:
     default: Any
 
 
-def other_keywords(
+def other_arguments(
     function: Callable[..., Any], path: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Keyword arguments of the call with one more, or with another value; eager may refuse some of them.
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """The arguments of the call with one more, one less, or another value of one; eager may refuse some of them.
 
     ``path`` is the name of the operator below ``torch``, which ``function`` may wrap.
     """
     for argument in optional_arguments(function, path, len(args)):
         for value in _values(argument, args):
             if argument.name not in kwargs or not _is_same(kwargs[argument.name], value):
-                yield {**kwargs, argument.name: value}
+                yield args, {**kwargs, argument.name: value}
+    for name in kwargs:
+        yield args, {key: value for key, value in kwargs.items() if key != name}
+    if len(args) > 1:
+        yield args[:-1], dict(kwargs)
 
 
 def optional_arguments(function: Callable[..., Any], path: str, positional: int) -> list[OptionalArgument]:
