@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from eqfuzz import generate
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.events.event import ignore
 from eqfuzz.generate.catalogues.programs import RANDOM, CatalogueProgram
 from eqfuzz.mutate.parallel import Ending
+from eqfuzz.program.derived import cache_folder
 from tools.fault_detection.corpus.corpus import Entry
 
 SAMPLES = {
@@ -26,12 +29,16 @@ USUAL = ("opinfo", "modules", "numpy")
 
 
 def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Iterator[Entry]:
-    """Write the programs below ``out``. Raises UsageError, RunnerFailed, InternalError."""
+    """Write the programs below ``out``. Raises UsageError, RunnerFailed, InternalError.
+
+    Their samples are read once for each state of the code that writes them: that takes a quarter of an hour.
+    """
+    samples = _folder_of_samples()
     for catalogue in catalogues:
         for dtype, most in SAMPLES[catalogue].items():
             folder = out / catalogue / dtype
             request = CatalogueRequest(
-                out=folder,
+                out=folder if samples is None else samples / catalogue / dtype,
                 dtypes=() if catalogue == "refused" else (dtype,),
                 seed=seed,
                 jobs=len(os.sched_getaffinity(0)),
@@ -44,6 +51,17 @@ def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Itera
             for program in reading.programs():
                 if RANDOM not in Path(program.name).parts:  # its values are not compared
                     yield Entry(_written(program, folder), program=program)
+
+
+def _folder_of_samples() -> Path | None:
+    """The folder for samples of this code; None if the user has no home."""
+    caches = cache_folder()
+    if caches is None:
+        return None
+    digest = hashlib.sha256()
+    for source in sorted(Path(generate.__file__).parent.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return caches / f"samples-{digest.hexdigest()[:16]}"
 
 
 def _written(program: CatalogueProgram, folder: Path) -> Path:
