@@ -376,6 +376,8 @@ _TENSORS = (
     PrivateName("torch._C:_functorch.peek_interpreter_stack", "notices transforms that a program has not left"),
     PrivateName("torch._C:_len_torch_function_stack", "notices modes that a program has not left"),
     PrivateName("torch._C:_len_torch_dispatch_stack", "notices modes that a program has not left"),
+    PrivateName("torch._C:DisableTorchFunction", "frees each gradient of a reference when it is complete"),
+    PrivateName("torch._C:_DisableTorchDispatch", "frees each gradient of a reference when it is complete"),
     *(
         PrivateName(f"torch.nn.modules.module:_global{hooks}", "leaves modules with hooks as they are")
         for hooks in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")

@@ -18,6 +18,7 @@ from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves, structure, tensors
 from eqfuzz.program.inputs import Rng
 from eqfuzz.program.load import reseed
+from eqfuzz.torch_internals.tensors import version
 from eqfuzz.torch_internals.trees import tensors_in
 
 UNINITIALISED = "its result is memory that is not initialised"
@@ -113,11 +114,11 @@ def run_once(ready: Callable[[], Callable[[], Any]], inputs: Mapping[str, Any]) 
         call = ready()
         before = torch.default_generator.get_state()
         operands = tensors_in(dict(inputs))
-        versions = [tensor._version for tensor in operands]
+        versions = [version(tensor) for tensor in operands]
         values = [tensor.detach().clone() for tensor in operands]
         result = call()
         draws = not torch.equal(before, torch.default_generator.get_state())
-        writes = [tensor._version for tensor in operands] != versions or _differ(operands, values)
+        writes = [version(tensor) for tensor in operands] != versions or _differ(operands, values)
         wrt = gradients.differentiable(dict(inputs), None)
         backward = gradients.plan(result, wrt)
         differentiated = gradients.run(backward) if backward is not None else []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
 from eqfuzz.oracle.observe.leaves import path_in, tensors
+from eqfuzz.torch_internals.modes import outside_modes
 from eqfuzz.torch_internals.tensors import has_history
 
 GOLDEN = 0.6180339887498949
@@ -68,6 +71,33 @@ def run(backward: Backward, *, again: bool = False) -> list[tuple[str, torch.Ten
         backward.outputs, backward.wrt, grad_outputs=backward.cotangents, allow_unused=True, create_graph=again
     )
     return [(f"{backward.name} of {path}", gradient) for path, gradient in zip(backward.paths, gradients, strict=True)]
+
+
+def run_keeping(backward: Backward, keep: Callable[[torch.Tensor | None], Any]) -> list[tuple[str, Any]]:
+    """The pairs of ``run``, each gradient passed through ``keep`` and freed as soon as it is complete.
+
+    Of a large model all gradients together take much memory. Raises what autograd and ``keep`` raise.
+    """
+    kept: dict[int, Any] = {}
+
+    def take(position: int, gradient: torch.Tensor) -> torch.Tensor | None:
+        if gradient.layout is not torch.strided:
+            return None
+        with outside_modes():  # a hook runs where the backward pass does
+            kept[position] = keep(gradient)
+        # Autograd holds what a hook returns until its end.
+        return torch.zeros((), dtype=gradient.dtype, device=gradient.device).expand(gradient.shape)
+
+    hooks = [tensor.register_hook(partial(take, position)) for position, tensor in enumerate(backward.wrt)]
+    try:
+        pairs = run(backward)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return [
+        (path, kept[position] if position in kept else keep(gradient))
+        for position, (path, gradient) in enumerate(pairs)
+    ]
 
 
 def plan_second(gradients: list[tuple[str, torch.Tensor | None]], first: Backward) -> Backward | None:

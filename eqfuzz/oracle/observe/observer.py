@@ -190,8 +190,11 @@ def _one_call(
         return
     record.gradients = [(path, keep(leaf)) for path, leaf in gradients.accumulated(wrt)]
     backward = gradients.plan(result, wrt)
-    if backward is not None:
-        twice = bool(namespace.get(SECOND_BACKWARD))
+    twice = bool(namespace.get(SECOND_BACKWARD))
+    if backward is not None and not twice and keep is not snapshot:
+        with backward_scope(backward.cotangents):
+            record.gradients += gradients.run_keeping(backward, keep)
+    elif backward is not None:
         with backward_scope(backward.cotangents):
             first_gradients = gradients.run(backward, again=twice)
         second = gradients.plan_second(first_gradients, backward) if twice else None

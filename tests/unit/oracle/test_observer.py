@@ -12,6 +12,7 @@ from torch._inductor import exc as inductor_errors
 
 from eqfuzz.oracle.compare.eager_judge import judge_self
 from eqfuzz.oracle.compare.verdict import VerdictKind
+from eqfuzz.oracle.observe import gradients
 from eqfuzz.oracle.observe.exceptions import describe, first_line
 from eqfuzz.oracle.observe.gradients import cotangent
 from eqfuzz.oracle.observe.leaves import leaves, structure
@@ -359,3 +360,23 @@ def test_modes_changed_by_a_program_are_restored():
         assert second.outputs[0][1].dtype is torch.float64
     assert torch.is_grad_enabled()
     assert torch.get_default_dtype() is torch.float32
+
+
+def test_gradients_that_are_kept_one_by_one_are_the_same():
+    weight, bias, unused, rows = (torch.randn(size, requires_grad=True) for size in ((3, 4), (4,), (2,), (5, 2)))
+    data = torch.randn(2, 3)
+
+    def backward() -> gradients.Backward:
+        result = (data @ weight + bias).tanh() * weight.sum()
+        picked = torch.nn.functional.embedding(torch.tensor([1, 1, 3]), rows, sparse=True)
+        wrt = [("weight", weight), ("bias", bias), ("unused", unused), ("rows", rows)]
+        plan = gradients.plan((result, picked), wrt)
+        assert plan is not None
+        return plan
+
+    expected = gradients.run(backward())
+    kept = gradients.run_keeping(backward(), lambda leaf: None if leaf is None else leaf.to_dense().clone())
+    assert [path for path, _ in kept] == [path for path, _ in expected]
+    for (_, one), (_, other) in zip(kept, expected, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or torch.equal(one, other.to_dense())
