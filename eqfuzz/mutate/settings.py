@@ -122,6 +122,8 @@ class Settings:
     """Whether cells report their features."""
     traced: bool = False
     """Whether the executed lines of the compiler are reported."""
+    graphs_first: bool = False
+    """Whether a program is compiled to code only where the graphs that would be lowered differ from eager."""
 
     def environment(self) -> Environment:
         """The environment of the run's processes."""

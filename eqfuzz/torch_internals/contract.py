@@ -249,10 +249,33 @@ GRAPH_PASSES = tuple(
         ("fx.passes.graph_transform_observer:GraphTransformObserver", (), ("gm", "passname")),
         ("fx.passes.graph_transform_observer:GraphTransformObserver.apply_graph_pass", ("pass_fn",), ()),
         ("fx.passes.graph_transform_observer:GraphTransformObserver.apply_gm_pass", ("pass_fn",), ()),
+        ("fx.passes.graph_transform_observer:GraphTransformObserver.__enter__", (), ()),
+        ("fx.passes.graph_transform_observer:GraphTransformObserver.__exit__", (), ()),
         ("_inductor.pattern_matcher:LoweringPatternEntry.apply", ("match", "graph", "node"), ()),
         ("_inductor.pattern_matcher:GraphPatternEntry.apply", ("match", "graph", "node"), ()),
         ("_inductor.pattern_matcher:ReplacementPatternEntry.apply", ("match", "graph", "node"), ()),
         ("_inductor.pattern_matcher:Match", (), ("replacement_graph",)),
+    )
+)
+
+BORDERS = tuple(
+    PrivateName(
+        f"torch.{path}",
+        "runs graphs between the passes of the compiler",
+        lost="a faulty part is searched by compiling again, and slowly",
+        parameters=parameters,
+        attributes=attributes,
+    )
+    for path, parameters, attributes in (
+        ("_inductor.compile_fx:compile_fx", ("model_", "example_inputs_", "inner_compile"), ()),
+        ("_inductor.compile_fx:run_pre_grad_passes", ("model_", "example_inputs_"), ()),
+        ("_inductor.compile_fx:_recursive_joint_graph_passes", ("gm",), ()),
+        ("_inductor.compile_fx:partition_fn", ("gm", "joint_inputs"), ()),
+        ("_inductor.compile_fx:compile_fx_inner", (), ()),
+        ("_inductor.decomposition:decompositions", (), ()),
+        ("_inductor.graph:GraphLowering.run", ("args",), ()),
+        ("fx:Interpreter.fetch_attr", ("target",), ()),
+        ("fx:Graph.output_node", (), ()),
     )
 )
 
@@ -434,6 +457,7 @@ CONTRACT = (
     *_EXPORTING,
     *_GRAPH_REWRITES,
     *GRAPH_PASSES,
+    *BORDERS,
     *_FUZZER,
     *_OPTIONS,
     *_OPERATORS,

@@ -74,19 +74,21 @@ def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes
     from torch.fx.passes.graph_transform_observer import GraphTransformObserver
 
     seen = Changes()
-    inside: list[str] = []
+    inside: list[Counter[str]] = []
 
-    def observing(apply: Callable[..., Any]) -> Callable[..., Any]:
-        def observed(self: Any, pass_fn: Callable[..., Any]) -> Any:
-            if application(self.passname) != application(detail):
-                return apply(self, pass_fn)
-            before = _operators(self.gm)
-            inside.append(self.passname)
-            try:
-                return apply(self, pass_fn)
-            finally:
-                inside.pop()
-                seen.removed.update(before - _operators(self.gm))
+    def entering(enter: Callable[..., Any]) -> Callable[..., Any]:
+        def observed(self: Any) -> Any:
+            if application(self.passname) == application(detail):
+                inside.append(_operators(self.gm))
+            return enter(self)
+
+        return observed
+
+    def leaving(leave: Callable[..., Any]) -> Callable[..., Any]:
+        def observed(self: Any, *exception: Any) -> Any:
+            if inside and application(self.passname) == application(detail):
+                seen.removed.update(inside.pop() - _operators(self.gm))
+            return leave(self, *exception)
 
         return observed
 
@@ -104,9 +106,9 @@ def watched_pass(detail: str, without: Collection[str] = ()) -> Iterator[Changes
 
     entries = [pattern_matcher.LoweringPatternEntry, pattern_matcher.GraphPatternEntry]
     with contextlib.ExitStack() as stack:
-        for name in ("apply_graph_pass", "apply_gm_pass"):
-            changed = observing(getattr(GraphTransformObserver, name))
-            stack.enter_context(mock.patch.object(GraphTransformObserver, name, changed))
+        for name, around in (("__enter__", entering), ("__exit__", leaving)):
+            observed = around(getattr(GraphTransformObserver, name))
+            stack.enter_context(mock.patch.object(GraphTransformObserver, name, observed))
         for entry in (*entries, pattern_matcher.ReplacementPatternEntry):
             stack.enter_context(mock.patch.object(entry, "apply", choosing(entry.apply)))
         yield seen

@@ -1,5 +1,6 @@
 """A detection run: which programs run in which attempt, and when it ends."""
 
+import re
 import types
 from collections import Counter
 from pathlib import Path
@@ -72,7 +73,12 @@ def seed_runs(monkeypatch):
 
 
 @pytest.fixture
-def new_runner(tmp_path, seed_runs):
+def without_graphs(monkeypatch):
+    monkeypatch.setattr(module, "PHASES", tuple(phase for phase in PHASES if not phase.graphs_first))
+
+
+@pytest.fixture
+def new_runner(tmp_path, seed_runs, without_graphs):
     entries = [Entry(tmp_path / f"{name}.py") for name in ("a", "b", "c")]
     for entry in entries:
         entry.path.write_text("x = 1\n")
@@ -210,13 +216,15 @@ def test_clean_run_is_restored_for_the_same_programs_only(new_runner, clean_obse
 
 
 class JudgedApart:
-    """Replaces SeedRun for a program of three results, of which the second differs; ``texts`` are those that ran."""
+    """Replaces SeedRun for a program of three results. ``texts`` are those that ran; ``different`` are wrong."""
 
     def __init__(self):
         self.texts = []
+        self.different = [1]
 
     def __call__(self, *, emit, path, text, results, **_):
         verdict = Verdict(VerdictKind.WRONG_RESULT, "so it is")
+        apart = tuple((number, verdict) for number in self.different)
 
         def judge():
             assert results == ((0,), (1,), (2,))
@@ -229,14 +237,14 @@ class JudgedApart:
         return types.SimpleNamespace(
             judge=judge,
             run=run,
-            cells={0: Cell(0, "cpu", "inductor", verdict, 0.0, apart=((1, verdict),))},
+            cells={0: Cell(0, "cpu", "inductor", verdict, 0.0, apart=apart)},
             cpu_seconds=3.0,
             timings={"g++": 1.0},
             covered_lines=lambda: {"ops.py": "8"},
         )
 
 
-def test_results_that_differ_without_a_fault_are_dropped(tmp_path, monkeypatch):
+def test_results_that_differ_under_a_fault_only_run_alone_then_together(tmp_path, monkeypatch, without_graphs):
     runs = JudgedApart()
     monkeypatch.setattr(module, "SeedRun", runs)
     results = tuple(
@@ -255,8 +263,8 @@ def test_results_that_differ_without_a_fault_are_dropped(tmp_path, monkeypatch):
     assert clean.observations.dropped == {str(entry.path): [1]}
     assert clean.observations.quiet == {("programs", str(entry.path)): True}
     assert clean.observations.costs == {str(entry.path): 2.0}
+    runner(read_faults()[0], "silent", clean.observations).attempt(60)
+    assert runs.texts == []
+    runs.different = [1, 2]
     runner(read_faults()[0], "planted", clean.observations).attempt(60)
-    (text,) = runs.texts
-    assert "op1(" in text
-    assert "op2(" not in text
-    assert "op3(" in text
+    assert [re.findall(r"op\d", text.partition("return")[2]) for text in runs.texts] == [["op3"], ["op1", "op3"]]

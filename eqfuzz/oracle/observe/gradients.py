@@ -78,13 +78,13 @@ def run_keeping(backward: Backward, keep: Callable[[torch.Tensor | None], Any]) 
 
     Of a large model all gradients together take much memory. Raises what autograd and ``keep`` raise.
     """
-    kept: dict[int, Any] = {}
+    leaves: dict[int, Any] = {}
 
     def take(position: int, gradient: torch.Tensor) -> torch.Tensor | None:
         if gradient.layout is not torch.strided:
             return None
         with outside_modes():  # a hook runs where the backward pass does
-            kept[position] = keep(gradient)
+            leaves[position] = keep(gradient)
         # Autograd holds what a hook returns until its end.
         return torch.zeros((), dtype=gradient.dtype, device=gradient.device).expand(gradient.shape)
 
@@ -95,7 +95,7 @@ def run_keeping(backward: Backward, keep: Callable[[torch.Tensor | None], Any]) 
         for hook in hooks:
             hook.remove()
     return [
-        (path, kept[position] if position in kept else keep(gradient))
+        (path, leaves[position] if position in leaves else keep(gradient))
         for position, (path, gradient) in enumerate(pairs)
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from eqfuzz.run.configs.named import EXPORTING, Config
 from eqfuzz.run.coverage.features import FeatureCollector
 from eqfuzz.run.coverage.line_coverage import traced_lines
 from eqfuzz.run.devices import observe_on
+from eqfuzz.run.jobs.border_search import has_borders
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_threads
 from eqfuzz.run.jobs.stage_timer import StageTimer
@@ -30,12 +31,16 @@ from eqfuzz.run.messages.job import Emit
 from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, ProgramJob, RunJob
 from eqfuzz.torch_internals.dynamo import compilations, count_unbacked_graphs, forget_compiled_code
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN
+from eqfuzz.torch_internals.graph_borders import GraphBorders
 
 _OTHER_DRAWS = 4
 """Eager runs with other random numbers, before a compiled one with other numbers is judged."""
 
 _EAGER_CALLS_OF_RUN = 10
 """A noisy run in float64 takes no longer than so many runs in eager."""
+
+_OF_VALUES = ("results", "side-effects", "gradients")
+"""Checks of what graphs compute."""
 
 _CONTEXT_SECONDS = 30
 """For the first use of a device in a process."""
@@ -85,8 +90,9 @@ class CellJudge:
     """Judges with as much of a reference as needed: none, a few noisy runs, many before a claim.
 
     ``start`` is the original. ``signals`` and ``traced`` say what is collected while cells are compiled. Variants in
-    ``no_reference`` get no reference. ``results`` are as in ``RunJob``. ``explained`` are digests of the values of
-    calls whose differences a reference has explained: compiled code of a variant often gives the original's numbers.
+    ``no_reference`` get no reference. ``results`` and ``graphs_first`` are as in ``RunJob``. ``explained`` are digests
+    of the values of calls whose differences a reference has explained: compiled code of a variant often gives the
+    original's numbers.
     """
 
     def __init__(
@@ -98,6 +104,7 @@ class CellJudge:
         signals: bool = False,
         traced: bool = False,
         results: Sequence[Sequence[int]] = (),
+        graphs_first: bool = False,
     ) -> None:
         self.job = job
         self.clock = clock
@@ -105,6 +112,7 @@ class CellJudge:
         self.signals = signals
         self.traced = traced
         self.results = results
+        self.graphs_first = graphs_first
         self.no_reference: Sequence[int] = job.no_reference
         self.explained: set[str] = set()
 
@@ -143,10 +151,19 @@ class CellJudge:
             if elsewhere.refusal:
                 return report(Verdict(VerdictKind.UNSUPPORTED, elsewhere.refusal))
             eager, calls, doubt = elsewhere.eager, elsewhere.calls, doubt or elsewhere.doubt
+        signals, lines = FeatureCollector(), dict[str, str]()
+        if self.graphs_first and device == "cpu" and has_borders(config):
+            with traced_lines(lines) if self.traced else contextlib.nullcontext():
+                is_right = self._gives_right_graphs(subject, config)
+            if is_right:
+                if self.traced:
+                    self.clock.announce(LinesTraced(files=lines))
+                return report(
+                    Verdict(VerdictKind.AGREE, "the compiler's graphs agree with eager; they were not lowered")
+                )
         self.clock.enter("compile", seconds, *place)
         forget_compiled_code()
         count_unbacked_graphs()
-        signals, lines = FeatureCollector(), dict[str, str]()
         with contextlib.ExitStack() as stack:
             stack.enter_context(config.patched())
             if self.signals:
@@ -173,6 +190,36 @@ class CellJudge:
         return dataclasses.replace(
             report(verdict), compiled=counted, features=tuple(signals.features), apart=apart, explained=explained
         )
+
+    @contextlib.contextmanager
+    def at_borders(
+        self, subject: LoadedVariant, config: Config, *, code: bool = True
+    ) -> Generator[tuple[GraphBorders, Callable[[], Verdict]]]:
+        """Borders, and what runs and judges the subject as these say. It is compiled once, on the CPU.
+
+        With ``code=False`` only graphs are made. Values alone are judged: a graph promises no strides.
+        """
+        checks = tuple(name for name in self.job.checks if name in _OF_VALUES)
+        forget_compiled_code()
+        borders = GraphBorders(code=code)
+
+        def verdict() -> Verdict:
+            compiled = observe_on(subject.loaded.instance, subject.calls, "cpu", config.compile)
+            if any(call.raised is not None for call in compiled.calls):
+                return Verdict(VerdictKind.INCONCLUSIVE, "a graph raises an exception")
+            compare = partial(_compare_compiled, subject.eager, compiled, checks)
+            return self._verdict_on_cell(compare, subject, subject.eager, compiled)[0]
+
+        with config.patched(), borders.compiling():
+            self.clock.enter("compile", self.job.limits.compile_s, subject.number, "cpu", config.name)
+            yield borders, verdict
+
+    def _gives_right_graphs(self, subject: LoadedVariant, config: Config) -> bool:
+        """Whether eager and the graphs that would be lowered compute the same."""
+        if any(call.raised is not None for call in subject.eager.calls):
+            return False
+        with self.at_borders(subject, config, code=False) as (_, judged):
+            return judged().kind is VerdictKind.AGREE
 
     def _verdict_on_cell(
         self, compare: Callable[..., Verdict], subject: LoadedVariant, eager: Observation, compiled: Observation

@@ -46,7 +46,15 @@ def run_seed(job: RunJob, emit: Emit) -> None:
         )
     )
 
-    judge = CellJudge(job, session.clock, start, signals=job.signals, traced=job.traced, results=job.results)
+    judge = CellJudge(
+        job,
+        session.clock,
+        start,
+        signals=job.signals,
+        traced=job.traced,
+        results=job.results,
+        graphs_first=job.graphs_first,
+    )
     batches = BatchedCells(job, judge, emit) if job.in_batches else None
     if is_large(start.eager) and variants and not job.dry_run:
         judge.measure_start()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from eqfuzz.oracle.audit.local_audit import Audit, audit
 from eqfuzz.oracle.calibration.baseline_oracles import own_checks
+from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.thresholds import THRESHOLDS
 from eqfuzz.program.call import Call
@@ -17,6 +18,7 @@ from eqfuzz.rewrite.derivation import CannotRewrite, Variant, original, rederive
 from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.devices import observe_on
+from eqfuzz.run.jobs.border_search import AOT, INDUCTOR, PARTITIONER, faulty_decomposition, first_wrong, has_borders
 from eqfuzz.run.jobs.cell_judge import CellJudge
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
@@ -38,7 +40,9 @@ from eqfuzz.run.messages.finding_jobs import (
 )
 from eqfuzz.run.messages.job import Emit
 from eqfuzz.torch_internals.bisector import bisected
+from eqfuzz.torch_internals.decompositions import decomposed_in, without_decompositions
 from eqfuzz.torch_internals.graph_passes import PASSES, change_of
+from eqfuzz.torch_internals.operators import OpOverload
 
 _AUDIT_COMPILES = 4
 """How many times the seconds of one compilation an audit may take."""
@@ -83,6 +87,11 @@ def run_bisect(job: BisectJob, emit: Emit) -> None:
     def is_right() -> bool:
         return judge.cell(subject, job.device, job.configs[0]).verdict.kind is not verdict.kind
 
+    if verdict.is_about_values and job.device == "cpu" and has_borders(job.configs[0]):
+        at_border = _first_wrong(judge, subject, job.configs[0], is_right)
+        if at_border is not None:
+            emit(FaultBisected(verdict=verdict, result=at_border))
+            return
     result, problem = None, ""
     try:
         answer = bisected(is_right) if verdict.is_finding else None
@@ -99,6 +108,35 @@ def run_bisect(job: BisectJob, emit: Emit) -> None:
     except RuntimeError as error:
         problem = in_words(error)
     emit(FaultBisected(verdict=verdict, result=result, problem=problem))
+
+
+def _first_wrong(
+    judge: CellJudge, subject: LoadedVariant, config: Config, is_right: Callable[[], bool]
+) -> BisectorResult | None:
+    """The component before the first wrong graph of the compiler; None where only the code is wrong."""
+    with judge.at_borders(subject, config) as (borders, judged):
+        judged()
+        first = first_wrong(borders, lambda: _is_wrong(judged()))
+    if first.backend == AOT:
+        operators = decomposed_in(lambda: observe(subject.loaded.instance, subject.calls))
+
+        def is_right_without(some: Sequence[OpOverload]) -> bool:
+            with without_decompositions(some), judge.at_borders(subject, config, code=False) as (_, judged):
+                return not _is_wrong(judged())
+
+        operator = faulty_decomposition(operators, is_right_without)
+        if operator is not None:
+            return BisectorResult(backend=PARTITIONER, subsystem="decomposition", debug_info=repr(operator))
+    if first.part is not None:
+        change = change_of(first.after, is_right) if first.after else ""
+        return BisectorResult(
+            backend=first.backend, subsystem=first.part.subsystem, debug_info=first.after or None, change=change
+        )
+    return None if first.backend == INDUCTOR else BisectorResult(backend=first.backend)
+
+
+def _is_wrong(verdict: Verdict) -> bool:
+    return verdict.is_finding and verdict.is_about_values
 
 
 def run_accuracy(job: AccuracyJob, emit: Emit) -> None:

@@ -219,6 +219,8 @@ class RunJob(ProgramJob[ResourcesUsed]):
         results: For each item of the tuple that the program returns the positions of the arguments that belong to it:
             where a compiled original differs, each item is judged on its own too, and that once only: not again on
             torch's stock path. Empty: there are no such items.
+        graphs_first: Whether cells of Inductor on the CPU stop where the graphs that it would lower compute what eager
+            does; only the others are compiled to code.
     """
 
     EVENTS = (ProgramInvalid, ProgramRewritten, CellReport, LinesTraced, ResourcesUsed)
@@ -242,6 +244,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
     dry_run: bool = False
     list_sites: bool = False
     results: tuple[tuple[int, ...], ...] = ()
+    graphs_first: bool = False
 
     @property
     def scope(self) -> JobScope:

@@ -375,8 +375,8 @@ def test_gradients_that_are_kept_one_by_one_are_the_same():
         return plan
 
     expected = gradients.run(backward())
-    kept = gradients.run_keeping(backward(), lambda leaf: None if leaf is None else leaf.to_dense().clone())
-    assert [path for path, _ in kept] == [path for path, _ in expected]
-    for (_, one), (_, other) in zip(kept, expected, strict=True):
+    pairs = gradients.run_keeping(backward(), lambda leaf: None if leaf is None else leaf.to_dense().clone())
+    assert [path for path, _ in pairs] == [path for path, _ in expected]
+    for (_, one), (_, other) in zip(pairs, expected, strict=True):
         assert (one is None) == (other is None)
         assert one is None or torch.equal(one, other.to_dense())

@@ -16,7 +16,8 @@ class Phase:
     """A part of a detection run.
 
     ``share`` is the largest share of the time left that it may use; ``steps`` and ``input_sets`` are those of
-    ``eqfuzz mutate``; ``seeds_only`` leaves variants and programs of catalogues out.
+    ``eqfuzz mutate``; ``seeds_only`` leaves variants and programs of catalogues out. With ``graphs_first`` programs are
+    compiled to code only where their graphs differ from eager.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Phase:
     input_sets: int
     share: float
     seeds_only: bool
+    graphs_first: bool = False
 
     def programs(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries that it runs, in order.
@@ -50,6 +52,8 @@ PHASES = (
     Phase("guards", "eager", 24, 0, 0.15, seeds_only=True),
     # A lost guard on aliasing shows only where AOTAutograd has made writes functional. The first steps alias arguments.
     Phase("aliasing", "aot_eager", 2, 0, 0.1, seeds_only=True),
+    # A tenth of the cost, and all that comes before lowering.
+    Phase("graphs", "inductor", 0, 1, 0.5, seeds_only=False, graphs_first=True),
     Phase("programs", "inductor", 0, 1, 0.9, seeds_only=False),
     Phase("sequences", "inductor", 1, 0, 1.0, seeds_only=True),
 )

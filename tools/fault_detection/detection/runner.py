@@ -6,18 +6,20 @@ Graph caches belong to one run.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from eqfuzz.events.event import Event
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone
+from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.mutate.seed_run import InternalError, OutOfTime, RunResources, SeedRun
 from eqfuzz.mutate.settings import CompileSettings, OracleSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
@@ -209,24 +211,29 @@ class DetectionRunner:
             guard_steps=0,
             own_random=False,
             traced=self.result.fault is None,
+            graphs_first=phase.graphs_first,
         )
-        is_apart = entry.program is not None and self.result.fault is None
-        run = SeedRun(
-            index=0,
-            path=entry.path,
-            settings=settings,
-            resources=RunResources((), pool, self._environment, limits, self._versions),
-            emit=lambda event: self._handle(event, phase, entry, deadline),
-            stop=self._stop,
-            deadline=deadline,
-            text=self._text(entry),
-            results=tuple(map(tuple, entry.program.arguments())) if entry.program is not None and is_apart else (),
-        )
+
+        def seed_run(program: CatalogueProgram | None, *, apart: bool = False) -> SeedRun:
+            return SeedRun(
+                index=0,
+                path=entry.path,
+                settings=settings,
+                resources=RunResources((), pool, self._environment, limits, self._versions),
+                emit=lambda event: self._handle(event, phase, entry, deadline),
+                stop=self._stop,
+                deadline=deadline,
+                text=None if program is None else program.source,
+                results=tuple(map(tuple, program.arguments())) if program is not None and apart else (),
+            )
+
         try:
-            if is_apart:
-                self._judge_apart(run, phase, entry)
+            if entry.program is None:
+                seed_run(None).run()
+            elif self.result.fault is None:
+                self._judge_apart(seed_run(entry.program, apart=True), phase, entry)
             else:
-                run.run()
+                self._run_results(seed_run, entry.program, entry, phase)
         except OutOfTime:
             return
         except InternalError as error:
@@ -234,13 +241,30 @@ class DetectionRunner:
                 self.result = dataclasses.replace(self.result, error=str(error))
         self.observations.quiet.setdefault(phase.key(entry), True)
 
-    def _text(self, entry: Entry) -> str | None:
-        """The program without results that differ without a fault; None for what its file has."""
-        program = entry.program
+    def _run_results(
+        self, seed_run: Callable[..., SeedRun], program: CatalogueProgram, entry: Entry, phase: Phase
+    ) -> None:
+        """Judge each result of a catalogue's program, and run those that differ as programs of their own.
+
+        Results that differ without a fault are left out. Where none of the others differs alone they run together.
+        """
         dropped = self._clean.dropped.get(str(entry.path), [])
-        if program is None or not dropped:
-            return None
-        return program.part([n for n in range(len(program.results)) if n not in dropped]).source
+        judging = seed_run(program, apart=not program.is_refused)
+        with contextlib.suppress(InvalidSeed):
+            judging.judge()
+        cells = list(judging.cells.values())
+        different = [n for cell in cells for n, verdict in cell.apart if verdict.is_finding and n not in dropped]
+        if cells and not different and (cells[0].apart or cells[0].verdict.kind is VerdictKind.AGREE):
+            with self._lock:
+                self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
+                self.observations.cells[phase.key(entry)] += 1
+            return
+        before = self.result.passed_over
+        for number in different:
+            seed_run(program.part([number])).run()
+        if self.result.passed_over == before and not self.result.is_detected:
+            others = [n for n in range(len(program.results)) if n not in dropped]
+            seed_run(program.part(others) if dropped else program).run()
 
     def _judge_apart(self, run: SeedRun, phase: Phase, entry: Entry) -> None:
         """Judge each result of a catalogue's program: those that differ are left out under a fault."""
