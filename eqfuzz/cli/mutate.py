@@ -33,6 +33,7 @@ from eqfuzz.cli.options.compiling import (
     ConfigsFrom,
     Device,
     Devices,
+    GraphsFirst,
     InputSets,
     RemovedChecks,
     Runner,
@@ -99,6 +100,7 @@ def mutate(
     junit: JUnit = None,
     untrusted: Untrusted = False,
     unsafe: Unsafe = False,
+    graphs_first: GraphsFirst = False,
 ) -> None:
     """Rewrite seeds; compare eager with compiled.
 
@@ -135,6 +137,7 @@ def mutate(
             timeout=compile_seconds,
             runner=runner.value,
             preload=preload,
+            graphs_first=graphs_first,
         ),
         judging=OracleSettings(steps=steps, input_sets=input_sets),
         configs=configs,

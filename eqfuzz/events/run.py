@@ -131,6 +131,8 @@ class CellJudged(Event):
     compiled: dict[str, int] | None = None
     """Number of Dynamo's graphs, those with unbacked symbols, graph breaks and recompilations; None if the child died
     before it reported them."""
+    only_graphs: bool = False
+    """Whether the cell agrees by its graphs, which were not compiled to code."""
     erased: bool = False
     """Whether the compiler generated the same code as for an earlier cell of the seed."""
 
@@ -148,6 +150,7 @@ class CellJudged(Event):
             seconds=cell.seconds,
             compiled=cell.compiled,
             erased=cell.erased,
+            only_graphs=cell.only_graphs,
         )
 
 
@@ -306,6 +309,8 @@ class Summary(Event):
     """CPU seconds of all processes."""
     peak_mb: int
     """MiB held by the largest process."""
+    only_graphs: int = 0
+    """Compiled cells that agree by their graphs, which were not compiled to code."""
     buckets: int = 0
     """Buckets of ``findings``."""
     known: int = 0

@@ -29,6 +29,7 @@ class SeedCounters:
         self.variants = 0
         self.cells = 0
         self.erased = 0
+        self.only_graphs = 0
         self.cell_verdicts: collections.Counter[str] = collections.Counter()
         self.compiled: collections.Counter[str] = collections.Counter()
         self.peak_mb = 0
@@ -42,6 +43,7 @@ class SeedCounters:
             case CellJudged(config=config) if config:
                 self.cells += 1
                 self.erased += event.erased
+                self.only_graphs += event.only_graphs
                 self.cell_verdicts[str(event.verdict.kind)] += 1
                 self.compiled.update(event.compiled or {})
             case SeedDone(peak_mb=peak_mb):
@@ -123,6 +125,7 @@ class RunCounters(SeedCounters):
             variants=self.variants,
             cells=self.cells,
             erased=self.erased,
+            only_graphs=self.only_graphs,
             verdicts=dict(sorted(self.verdicts.items())),
             findings=len(self.findings),
             rules=rules,

@@ -47,6 +47,9 @@ class CompileSettings(Table):
         default="fast", description="fast: kernels of many cells built together"
     )
     preload: Path | None = Field(default=None, description="Python file run in every process that imports torch")
+    graphs_first: bool = Field(
+        default=False, description="compile to code only where Inductor's graphs differ from eager"
+    )
 
     @property
     def uses_cuda(self) -> bool:
@@ -122,8 +125,6 @@ class Settings:
     """Whether cells report their features."""
     traced: bool = False
     """Whether the executed lines of the compiler are reported."""
-    graphs_first: bool = False
-    """Whether a program is compiled to code only where the graphs that would be lowered differ from eager."""
 
     def environment(self) -> Environment:
         """The environment of the run's processes."""

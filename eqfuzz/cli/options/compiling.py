@@ -56,6 +56,12 @@ ConfigsFrom = Annotated[
         help="TOML file with more configurations ([configs.NAME] tables); used when none is named.",
     ),
 ]
+GraphsFirst = Annotated[
+    bool,
+    typer.Option(
+        "--graphs-first", help="Compile to code only programs whose graphs, before lowering, differ from eager."
+    ),
+]
 Threaded = Annotated[
     float,
     typer.Option(min=0, max=1, metavar="SHARE", help="Share of seeds also compiled for several threads, from 0 to 1."),

@@ -62,6 +62,7 @@ def print_totals(console: Console, summary: Summary, out: str) -> None:
         count(summary.sites, "site"),
         count(summary.variants, "variant"),
         count(summary.cells, "compiled cell") + (f" ({summary.erased:,} erased)" if summary.erased else ""),
+        *((f"{summary.only_graphs:,} of them as graphs only",) if summary.only_graphs else ()),
     )
     costs = (
         f"{duration(summary.seconds)} wall",

@@ -107,6 +107,7 @@ class CellReport(ChildEvent):
         compiled: Dynamo's counts by name; None where nothing was compiled.
         erased: Whether the compiler generated code that it had generated for an earlier cell of the job; it has no
             ``features`` then.
+        only_graphs: Whether it agrees by its graphs, which were not compiled to code, see ``RunJob``.
         features: Hashes of the reached features of the compiler, where they were asked for.
         apart: Verdicts other than agreement on single results by number, see ``RunJob``.
         explained: Digests of the values of calls that differ, and agree as far as rounding explains.
@@ -120,6 +121,7 @@ class CellReport(ChildEvent):
     seconds: Seconds = 0.0
     compiled: dict[Name, Count] | None = None
     erased: bool = False
+    only_graphs: bool = False
     features: Annotated[tuple[int, ...], Field(max_length=FEATURES)] = ()
     apart: Annotated[tuple[tuple[Count, CheckedVerdict], ...], Field(max_length=RESULTS)] = ()
     explained: Annotated[tuple[Name, ...], Field(max_length=CALLS)] = ()

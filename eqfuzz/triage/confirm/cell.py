@@ -25,6 +25,8 @@ class Cell:
     """Dynamo's counts by name; None if the child died before it reported them."""
     erased: bool = False
     """Whether the compiler generated the same code as for an earlier cell of the seed."""
+    only_graphs: bool = False
+    """Whether it agrees by its graphs, which were not compiled to code."""
     apart: tuple[tuple[int, Verdict], ...] = ()
     """Verdicts other than agreement on single results by number, where these are judged apart."""
 

@@ -205,13 +205,14 @@ class DetectionRunner:
             seed=self._seed,
             rewriting=RewriteSettings(strategy="none"),
             configs=(BUILT_IN[phase.config],),
-            compiling=CompileSettings(preload=self._environment.preload, timeout=COMPILE_SECONDS),
+            compiling=CompileSettings(
+                preload=self._environment.preload, timeout=COMPILE_SECONDS, graphs_first=phase.graphs_first
+            ),
             judging=OracleSettings(steps=phase.steps, input_sets=phase.input_sets),
             checks=CHECKS,
             guard_steps=0,
             own_random=False,
             traced=self.result.fault is None,
-            graphs_first=phase.graphs_first,
         )
 
         def seed_run(program: CatalogueProgram | None, *, apart: bool = False) -> SeedRun:
