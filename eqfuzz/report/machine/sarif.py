@@ -1,0 +1,171 @@
+"""SARIF 2.1.0 of a run: a rule for each kind of verdict, a result for each finding, known issues suppressed."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import eqfuzz
+from eqfuzz.events.run import FindingReported
+from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
+from eqfuzz.report.formatting import encodable
+from eqfuzz.report.machine.file_location import location_of, relative
+from eqfuzz.report.machine.json_lines import plain_json
+from eqfuzz.report.machine.run_facts import facts, headline, not_tried
+from eqfuzz.report.machine.run_record import NOT_COMPLETED, RunRecord
+from eqfuzz.report.verdict_texts import MEANING
+from eqfuzz.triage.findings.severity import Severity
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_KINDS = [kind for kind in VerdictKind if kind in FINDINGS]
+_ROOT = "%SRCROOT%"
+"""What the consumer of the file puts before relative paths: the folder that eqfuzz was called in."""
+
+_WARNINGS = (Severity.METADATA,)
+
+
+def sarif_text(record: RunRecord) -> str:
+    """The text of the file; lone surrogates in names are replaced."""
+    return json.dumps(plain_json(_log(record)), indent=1, allow_nan=False, default=str) + "\n"
+
+
+def _log(record: RunRecord) -> dict[str, Any]:
+    kinds = [kind for kind in _KINDS if any(one.finding.verdict.kind is kind for one in record.findings)]
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "eqfuzz",
+                        "version": eqfuzz.__version__,
+                        "semanticVersion": eqfuzz.__version__,
+                        "shortDescription": {"text": "A fuzzer for torch.compile"},
+                        "rules": [_rule(kind) for kind in kinds],
+                    }
+                },
+                "automationDetails": {"id": "eqfuzz/"},
+                "columnKind": "unicodeCodePoints",
+                "invocations": [_invocation(record)],
+                "results": [_result(one, kinds, record) for one in record.findings],
+                "properties": {
+                    "result": headline(record),
+                    "run": {label: encodable(text) for label, text in facts(record).items()},
+                    "notTried": [encodable(line) for line in not_tried(record)],
+                },
+            }
+        ],
+    }
+
+
+def _rule(kind: VerdictKind) -> dict[str, Any]:
+    words = "".join(part.capitalize() for part in kind.split("-"))
+    return {
+        "id": str(kind),
+        "name": words,
+        "shortDescription": {"text": MEANING[kind]},
+        "fullDescription": {"text": f"{MEANING[kind]}. Confirmed by a stand-alone script in a fresh process."},
+        "defaultConfiguration": {"level": "error"},
+        "properties": {"tags": ["correctness", "torch.compile"]},
+    }
+
+
+def _invocation(record: RunRecord) -> dict[str, Any]:
+    errors = [{"level": "error", "message": {"text": encodable(error)}} for error in record.all_errors]
+    skipped = [
+        {
+            "level": "note" if seed.skipped == NOT_COMPLETED else "warning",
+            "message": {"text": encodable(seed.skipped)},
+            "locations": [{"physicalLocation": {"artifactLocation": _artifact(relative(seed.seed))}}],
+        }
+        for seed in record.seeds
+        if seed.skipped
+    ]
+    return {
+        "executionSuccessful": record.end is not None and not record.all_errors,
+        "toolExecutionNotifications": [*errors, *skipped],
+    }
+
+
+def _result(event: FindingReported, kinds: Sequence[VerdictKind], record: RunRecord) -> dict[str, Any]:
+    finding = event.finding
+    kind, place = finding.verdict.kind, location_of(event)
+    fingerprint = finding.fingerprint or finding.id
+    result = {
+        "ruleId": str(kind),
+        "ruleIndex": kinds.index(kind),
+        "level": "warning" if finding.severity in _WARNINGS else "error",
+        "message": {"text": encodable(finding.verdict.in_words) or str(kind)},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": _artifact(place.path), "region": {"startLine": place.line}}}
+        ],
+        "partialFingerprints": {
+            "eqfuzzBucket/v1": hashlib.sha256(fingerprint.encode(errors="replace")).hexdigest(),
+            "eqfuzzFinding/v1": finding.id,
+        },
+        "rank": round(100.0 * (1 - finding.severity.rank / len(Severity)), 1),
+        "properties": _properties(event),
+    }
+    script = Path(event.folder, "repro.py")
+    if script.is_file():
+        result["attachments"] = [
+            {"description": {"text": "Stand-alone script"}, "artifactLocation": _artifact(relative(str(script)))}
+        ]
+    if event.issue:
+        result["workItemUris"] = [_uri(event.issue)]
+        result["suppressions"] = [
+            {"kind": "external", "status": "accepted", "justification": f"known issue: {encodable(event.issue)}"}
+        ]
+    return result
+
+
+def _properties(event: FindingReported) -> dict[str, Any]:
+    """Severity, place and numbers; texts that are not known are left out."""
+    finding = event.finding
+    evidence = finding.verdict.evidence
+    texts = {
+        "severity": str(finding.severity),
+        "stage": finding.stage,
+        "place": finding.place,
+        "bucket": event.bucket,
+        "fingerprint": finding.fingerprint,
+        "finding": finding.id,
+        "folder": event.folder if event.kept else "",
+        "device": finding.device,
+        "config": finding.config,
+        "torch": finding.environment.release.in_full(),
+    }
+    return {
+        **{name: encodable(text) for name, text in texts.items() if text},
+        "rules": [step.rule for step in finding.derivation],
+        "onlyTransformed": finding.only_transformed,
+        **({"evidence": _clean(dataclasses.asdict(evidence))} if evidence is not None else {}),
+    }
+
+
+def _clean(value: Any) -> Any:
+    """``value`` without characters that the file cannot hold."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _artifact(path: str) -> dict[str, str]:
+    """An ``artifactLocation``, whose ``uri`` is absolute where ``path`` is."""
+    if Path(path).is_absolute():
+        return {"uri": f"file://{quote(path, errors='replace')}"}
+    return {"uri": quote(path, errors="replace"), "uriBaseId": _ROOT}
+
+
+def _uri(address: str) -> str:
+    """``address`` with what no URI may hold encoded."""
+    return quote(encodable(address), safe="%/:=&?~#+!$,;'@()*[]", errors="replace")
