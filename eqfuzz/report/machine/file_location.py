@@ -7,7 +7,6 @@ import dataclasses
 import os
 from pathlib import Path, PurePath
 
-from eqfuzz.events.run import FindingReported
 from eqfuzz.program.parsing import parse
 from eqfuzz.triage.findings.finding import Finding
 
@@ -19,13 +18,18 @@ class FindingLocation:
     path: str
     line: int
 
+    @classmethod
+    def of(cls, file: Path) -> FindingLocation:
+        """The first line of a file."""
+        return cls(relative(str(file)), 1)
 
-def location_of(event: FindingReported) -> FindingLocation:
-    """The seed, or its copy beside the reproducer where there is no such file (a program that was generated)."""
-    name = event.finding.original.name
-    copy = Path(event.folder, "original.py")
+
+def location_of(finding: Finding, folder: str) -> FindingLocation:
+    """The seed, or its copy in the finding's ``folder`` where there is no such file (a program that was generated)."""
+    name = finding.original.name
+    copy = Path(folder, "original.py")
     path = str(copy) if not _is_file(Path(name)) and _is_file(copy) else name
-    return FindingLocation(relative(path), _line(event.finding))
+    return FindingLocation(relative(path), _line(finding))
 
 
 def _is_file(path: Path) -> bool:

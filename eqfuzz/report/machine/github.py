@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from eqfuzz.errors import one_line
-from eqfuzz.events.run import FindingReported
 from eqfuzz.report.formatting import count, encodable
-from eqfuzz.report.machine.file_location import location_of
+from eqfuzz.report.machine.file_location import relative
+from eqfuzz.report.machine.reported_finding import ReportedFinding, by_group
 from eqfuzz.report.machine.run_facts import facts, headline
 from eqfuzz.report.machine.run_record import RunRecord
 from eqfuzz.triage.findings.severity import Severity
@@ -24,27 +24,26 @@ _LIMIT = 600
 
 def workflow_commands(record: RunRecord) -> list[str]:
     """The commands, a line each: errors and warnings for new buckets, and a notice of what was run."""
-    buckets: dict[str, list[FindingReported]] = {}
-    for one in record.new:
-        buckets.setdefault(one.bucket or one.finding.id, []).append(one)
-    commands = [_of_bucket(findings) for findings in buckets.values()]
+    commands = [_of_bucket(findings) for findings in by_group(record.new)]
     if len(commands) > SHOWN:
         left = len(commands) - SHOWN + 1
         commands = [*commands[: SHOWN - 1], _command("error", "eqfuzz", f"and {count(left, 'more bucket')}")]
     commands += [_command("error", "eqfuzz: internal error", error) for error in record.all_errors[:SHOWN]]
-    cells = facts(record).get("compiled cells", "none")
-    return [*commands, _command("notice", "eqfuzz", f"{headline(record)}; compiled cells {cells}")]
+    run = facts(record)
+    amounts = [
+        f"{label}: {run[label]}" for label in ("base", "head", "programs", "samples", "compiled cells") if label in run
+    ]
+    return [*commands, _command("notice", "eqfuzz", "; ".join([headline(record), *amounts]))]
 
 
-def _of_bucket(findings: list[FindingReported]) -> str:
-    first = findings[0].finding
+def _of_bucket(findings: list[ReportedFinding]) -> str:
+    first = findings[0]
     others = f" ({count(len(findings) - 1, 'more finding')} of this bucket)" if findings[1:] else ""
-    place = f" [{first.place}]" if first.place else ""
-    title = f"{first.verdict.kind}{f' {findings[0].bucket}' if findings[0].bucket else ''}{place}"
-    location = location_of(findings[0])
+    place = f" [{first.finding.place}]" if first.finding is not None and first.finding.place else ""
+    title = f"{first.kind}{f' {first.bucket}' if first.bucket else ''}{place}"
     level = "warning" if first.severity is Severity.METADATA else "error"
-    text = f"{first.verdict.in_words}{others}; script: {findings[0].folder}/repro.py"
-    return _command(level, title, text, file=location.path, line=str(location.line))
+    text = f"{first.message}{others}; script: {relative(str(first.script))}"
+    return _command(level, title, text, file=first.location.path, line=str(first.location.line))
 
 
 def _command(level: str, title: str, message: str, **places: str) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from xml.etree import ElementTree
 
-from eqfuzz.events.run import FindingReported, InvalidReason
+from eqfuzz.events.run import InvalidReason
 from eqfuzz.report.formatting import encodable
+from eqfuzz.report.machine.reported_finding import ReportedFinding
 from eqfuzz.report.machine.run_record import RunRecord, SeedRecord
-from eqfuzz.report.run.finding_panel import one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
 
 
@@ -21,7 +21,7 @@ def junit_xml(record: RunRecord) -> str:
     Properties of the suite give the number of invalid seeds and the reasons.
     """
     seeds = [*record.seeds, *(SeedRecord("eqfuzz", error=error) for error in record.errors)]
-    cases = [_case(seed, record) for seed in seeds]
+    cases = [_case(seed) for seed in seeds]
     seconds = record.end.seconds if record.end is not None else 0.0
     suite = ElementTree.Element("testsuite", name="eqfuzz", tests=str(len(cases)), time=f"{seconds:.3f}")
     for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -34,15 +34,15 @@ def junit_xml(record: RunRecord) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
 
 
-def _case(seed: SeedRecord, record: RunRecord) -> ElementTree.Element:
+def _case(seed: SeedRecord) -> ElementTree.Element:
     path = PurePath(encodable(seed.seed))
     folder = ".".join(part for part in path.parent.parts if part not in ("/", ".")) or "seeds"
     case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seed.seconds:.3f}")
-    new = sorted(filter(record.is_new, seed.findings), key=lambda one: one.finding.severity.rank)
-    if new:
-        case.append(_properties([("severity", str(new[0].finding.severity))]))
+    new = sorted((one for one in seed.findings if one.is_new), key=lambda one: one.rank)
+    if new and new[0].severity is not None:
+        case.append(_properties([("severity", str(new[0].severity))]))
     case.extend(_failure(one) for one in new)
-    case.extend(_element("system-out", _text(one)) for one in seed.findings if not record.is_new(one))
+    case.extend(_element("system-out", one.line) for one in seed.findings if not one.is_new)
     if seed.skipped:
         skipped = ElementTree.SubElement(case, "skipped")
         skipped.set("message", encodable(seed.skipped))
@@ -51,15 +51,11 @@ def _case(seed: SeedRecord, record: RunRecord) -> ElementTree.Element:
     return case
 
 
-def _failure(event: FindingReported) -> ElementTree.Element:
-    failure = _element("failure", _text(event))
-    failure.set("type", str(event.finding.verdict.kind))
-    failure.set("message", encodable(event.finding.verdict.in_words))
+def _failure(finding: ReportedFinding) -> ElementTree.Element:
+    failure = _element("failure", finding.line)
+    failure.set("type", finding.kind)
+    failure.set("message", encodable(finding.message))
     return failure
-
-
-def _text(event: FindingReported) -> str:
-    return f"{one_line(event)}\n{event.issue or event.folder}"
 
 
 def _counts(invalid: Sequence[InvalidReason]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from eqfuzz.events.campaign import CampaignStarted, CampaignSummary
 from eqfuzz.events.catalogue import CatalogueStarted, SweepSummary
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
+from eqfuzz.events.regressions import DiffStarted, DiffSummary
 from eqfuzz.events.run import RunStarted, Summary
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.formatting import count, duration, named_versions
@@ -18,6 +19,7 @@ from eqfuzz.report.run.invalid_seeds import reason_lines
 
 FOLDERS_SHOWN = 12
 PATHS_SHOWN = 8
+PROGRAMS_SHOWN = 10
 
 _UNDECIDED = {
     VerdictKind.INCONCLUSIVE: "inconclusive: too few stable elements to decide",
@@ -31,8 +33,8 @@ def headline(record: RunRecord) -> str:
     """The result in a few words."""
     new = record.new
     if new:
-        buckets = {one.bucket or one.finding.id for one in new}
-        number = f"{count(len(new), 'new finding')} in {count(len(buckets), 'bucket')}"
+        buckets = {one.group for one in new}
+        number = f"{count(sum(one.seeds for one in new), 'new finding')} in {count(len(buckets), 'bucket')}"
         return number if record.is_complete else f"{number}; the run is not complete"
     if record.all_errors:
         return f"{count(len(record.all_errors), 'internal error')}: the result is not complete"
@@ -53,7 +55,7 @@ def facts(record: RunRecord) -> dict[str, str]:
     lines = {"versions": named_versions(start.versions), **_plan(start)}
     tried = [seed for seed in record.seeds if not seed.skipped]
     if tried and not isinstance(start, ModelCheckStarted | CatalogueStarted):
-        lines["seeds"] = f"{count(len(tried), 'seed')}: {by_folder(seed.seed for seed in tried)}"
+        lines["programs"] = f"{len(tried):,}: {by_folder(seed.seed for seed in tried)}"
     if record.programs is not None:
         numbers = [number for seeds in record.programs.outcomes.values() for number in seeds]
         seeds = f"random seeds {min(numbers)} to {max(numbers)}" if numbers else "none"
@@ -71,12 +73,20 @@ def facts(record: RunRecord) -> dict[str, str]:
         lines["all calls"] = f"{figures.get('programs', 0):,} programs, {figures.get('cells', 0):,} compiled cells"
     if isinstance(end, SweepSummary):
         lines |= _sweep(end)
+    if isinstance(end, DiffSummary):
+        lines |= _diff(end)
     if isinstance(end, ModelCheckSummary):
         lines["uses"] = ", ".join(f"{use.title}: {use.outcome}" for use in end.uses)
     if end is not None:
         cpu = f", {duration(end.cpu_seconds)} CPU" if isinstance(end, Summary) else ""
         lines["time"] = f"{duration(end.seconds)} wall{cpu}"
     return lines
+
+
+def _diff(end: DiffSummary) -> dict[str, str]:
+    buckets = ", ".join(f"{number:,} {state}" for state, number in end.states.items()) or "none"
+    moves = ", ".join(f"{move}: {number:,}" for move, number in end.outcomes.items()) or "none"
+    return {"buckets": buckets, "seeds with another outcome": moves}
 
 
 def _sweep(end: SweepSummary) -> dict[str, str]:
@@ -105,6 +115,20 @@ def _plan(start: Start) -> dict[str, str]:
             }
         case ModelCheckStarted():
             return {"model": start.model}
+        case DiffStarted():
+            paths = {"paths": ", ".join(map(relative, start.paths))} if 0 < len(start.paths) <= PATHS_SHOWN else {}
+            changed = {
+                "first": f"{count(start.first, 'seed')} that run lines of {count(start.changed, 'changed file')}"
+            }
+            return {
+                "base": f"torch {start.base}",
+                "head": f"torch {start.head}",
+                **paths,
+                **(changed if start.changed else {}),
+                "configurations": f"{', '.join(start.configs)} on {', '.join(start.devices)}",
+                "rewriting": "none",
+                "random seed": str(start.seed),
+            }
         case CatalogueStarted():
             entries = count(start.operators, "entry", "entries")
             return {
@@ -134,7 +158,14 @@ def not_tried(record: RunRecord) -> list[str]:
     lines += [f"{count(record.verdicts[k], 'cell')} {words}" for k, words in _UNDECIDED.items() if record.verdicts[k]]
     if record.settings:
         lines += _other_settings(record.settings)
-    if isinstance(start, RunStarted) and start.strategy == "none":
+    if isinstance(end, DiffSummary):
+        lines += [f"{name}: {reason}" for name, reason in list(end.invalid.items())[:PROGRAMS_SHOWN]]
+    if isinstance(start, DiffStarted):
+        lines += [f"the device {name}" for name in ("cpu", "cuda") if name not in start.devices]
+        lines.append(f"other configurations than {', '.join(start.configs)}")
+        if start.untraced:
+            lines.append(f"first what has changed: lines of {count(start.untraced, 'seed')} were not known yet")
+    if isinstance(start, DiffStarted) or (isinstance(start, RunStarted) and start.strategy == "none"):
         lines.append("rewritten variants")
     return lines
 
@@ -157,6 +188,6 @@ def _other_settings(settings: Mapping[tuple[str, str], int]) -> list[str]:
 def by_folder(names: Iterable[str]) -> str:
     """``seeds/regressions 3, seeds/handwritten/shapes 2``: number of files by folder."""
     folders = collections.Counter(relative(str(PurePath(name).parent)) for name in names)
-    parts = [f"{folder} {number:,}" for folder, number in sorted(folders.items())]
+    parts = [f"{'here' if folder == '.' else folder} {number:,}" for folder, number in sorted(folders.items())]
     more = f", and {len(parts) - FOLDERS_SHOWN:,} more folders" if len(parts) > FOLDERS_SHOWN else ""
     return ", ".join(parts[:FOLDERS_SHOWN]) + more

@@ -11,6 +11,7 @@ from eqfuzz.events.catalogue import CatalogueStarted, ProgramSwept, SweepSummary
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
 from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary
+from eqfuzz.events.regressions import BucketCompared, DiffStarted, DiffSummary, ProgramCompared
 from eqfuzz.events.run import (
     CellJudged,
     FindingReported,
@@ -22,9 +23,10 @@ from eqfuzz.events.run import (
     SeedStarted,
     Summary,
 )
+from eqfuzz.report.machine.reported_finding import ReportedFinding
 
-Start = RunStarted | CampaignStarted | ModelCheckStarted | CatalogueStarted
-End = Summary | CampaignSummary | ModelCheckSummary | SweepSummary
+Start = RunStarted | CampaignStarted | ModelCheckStarted | CatalogueStarted | DiffStarted
+End = Summary | CampaignSummary | ModelCheckSummary | SweepSummary | DiffSummary
 
 NOT_COMPLETED = "not completed: the run ended before"
 
@@ -36,7 +38,7 @@ class SeedRecord:
     seed: str
     seconds: float = 0.0
     """Wall seconds."""
-    findings: list[FindingReported] = dataclasses.field(default_factory=list)
+    findings: list[ReportedFinding] = dataclasses.field(default_factory=list)
     skipped: str = ""
     error: str = ""
 
@@ -70,14 +72,14 @@ class RunRecord:
         return [*self._seeds, *(seed for seed in self._open.values() if seed.findings)]
 
     @property
-    def findings(self) -> list[FindingReported]:
+    def findings(self) -> list[ReportedFinding]:
         """The gravest first."""
-        return sorted((one for seed in self.seeds for one in seed.findings), key=lambda one: one.finding.severity.rank)
+        return sorted((one for seed in self.seeds for one in seed.findings), key=lambda one: one.rank)
 
     @property
-    def new(self) -> list[FindingReported]:
+    def new(self) -> list[ReportedFinding]:
         """The findings that are new, the gravest first."""
-        return list(filter(self.is_new, self.findings))
+        return [one for one in self.findings if one.is_new]
 
     @property
     def all_errors(self) -> list[str]:
@@ -87,7 +89,11 @@ class RunRecord:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was compiled."""
-        return not self.verdicts and not (isinstance(self.end, SweepSummary) and self.end.judged)
+        match self.end:
+            case SweepSummary(judged=number) | DiffSummary(programs=number):
+                return not number
+            case _:
+                return not self.verdicts
 
     @property
     def is_complete(self) -> bool:
@@ -97,17 +103,17 @@ class RunRecord:
             return False
         return isinstance(end, CampaignSummary) or not end.out_of_time
 
-    def is_new(self, event: FindingReported) -> bool:
-        """Whether it is no known issue."""
-        return not event.issue
-
     def handle(self, event: Event) -> None:
         """Take one event. Not to be called by two threads at once."""
         match event:
-            case RunStarted() | CampaignStarted() | ModelCheckStarted() | CatalogueStarted():
+            case RunStarted() | CampaignStarted() | ModelCheckStarted() | CatalogueStarted() | DiffStarted():
                 self.start = self.start or event  # a check of a model has runs
             case ProgramSwept(program=program, seconds=seconds):
                 self._seeds.append(SeedRecord(program, seconds))
+            case ProgramCompared(program=program):
+                self._seeds.append(SeedRecord(program))
+            case BucketCompared(seed=seed):
+                self._seed_named(seed).findings.append(ReportedFinding.of_bucket(event))
             case ProgramsRun():
                 self.programs = event
             case SeedStarted(index=index, seed=seed):
@@ -118,7 +124,7 @@ class RunRecord:
                 self.verdicts[str(verdict.kind)] += 1
                 self.settings[config, device] += 1
             case FindingReported(index=index, finding=finding):
-                self._open_seed(index, finding.original.name).findings.append(event)
+                self._open_seed(index, finding.original.name).findings.append(ReportedFinding.of_run(event))
             case SeedInvalid(index=index, seed=seed, reason=reason):
                 self._open_seed(index, seed).skipped = reason
             case SeedDone(index=index, seed=seed, seconds=seconds):
@@ -130,10 +136,17 @@ class RunRecord:
                 record = self._open.pop(index, SeedRecord(seed))
                 record.seed, record.error = seed, reason if state in ("error", "lost") else ""
                 self._seeds.append(record)
-            case Summary() | CampaignSummary() | ModelCheckSummary() | SweepSummary():
+            case Summary() | CampaignSummary() | ModelCheckSummary() | SweepSummary() | DiffSummary():
                 self._finish(event)
             case _:
                 pass
+
+    def _seed_named(self, seed: str) -> SeedRecord:
+        record = next((one for one in reversed(self._seeds) if one.seed == seed), None)
+        if record is None:
+            record = SeedRecord(seed)
+            self._seeds.append(record)
+        return record
 
     def _open_seed(self, index: int, seed: str) -> SeedRecord:
         return self._open.setdefault(index, SeedRecord(seed))
@@ -144,6 +157,9 @@ class RunRecord:
             self.errors = list(event.errors)
         if isinstance(event, Summary | CampaignSummary):
             self.invalid_reasons = event.invalid_reasons
+        if isinstance(event, DiffSummary):
+            for seed, reason in event.invalid.items():
+                self._seed_named(seed).skipped = reason
         self._seeds += [SeedRecord(seed, skipped=NOT_COMPLETED) for seed in _left_out(event)]
 
 
@@ -153,5 +169,7 @@ def _left_out(event: End) -> Iterator[str]:
             yield from event.left_out
         case ModelCheckSummary():
             yield from (use.title for use in event.uses if use.outcome == "not tried")
+        case DiffSummary():
+            yield from event.not_tried
         case _:
             pass

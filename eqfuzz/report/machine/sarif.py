@@ -5,17 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import eqfuzz
-from eqfuzz.events.run import FindingReported
+from eqfuzz.events.regressions import BucketState, DiffStarted
 from eqfuzz.oracle.compare.verdict import FINDINGS, VerdictKind
 from eqfuzz.report.formatting import encodable
-from eqfuzz.report.machine.file_location import location_of, relative
+from eqfuzz.report.machine.file_location import relative
 from eqfuzz.report.machine.json_lines import plain_json
+from eqfuzz.report.machine.reported_finding import SCRIPT_KIND, ReportedFinding
 from eqfuzz.report.machine.run_facts import facts, headline, not_tried
 from eqfuzz.report.machine.run_record import NOT_COMPLETED, RunRecord
 from eqfuzz.report.verdict_texts import MEANING
@@ -23,11 +25,22 @@ from eqfuzz.triage.findings.severity import Severity
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-_KINDS = [kind for kind in VerdictKind if kind in FINDINGS]
+_MEANING: dict[str, str] = {
+    **{str(kind): MEANING[kind] for kind in VerdictKind if kind in FINDINGS},
+    SCRIPT_KIND: "a stand-alone script shows a difference",
+}
+
 _ROOT = "%SRCROOT%"
 """What the consumer of the file puts before relative paths: the folder that eqfuzz was called in."""
 
-_WARNINGS = (Severity.METADATA,)
+_BASELINE = {
+    BucketState.NEW: "new",
+    BucketState.FIXED: "absent",
+    BucketState.STILL: "unchanged",
+    BucketState.UNCLEAR: "unchanged",
+}
+_KIND_OF_RESULT = {BucketState.FIXED: "pass", BucketState.UNCLEAR: "review"}
+"""Those that are no failures have the level ``none``."""
 
 
 def sarif_text(record: RunRecord) -> str:
@@ -36,7 +49,7 @@ def sarif_text(record: RunRecord) -> str:
 
 
 def _log(record: RunRecord) -> dict[str, Any]:
-    kinds = [kind for kind in _KINDS if any(one.finding.verdict.kind is kind for one in record.findings)]
+    kinds = [kind for kind in _MEANING if any(one.kind == kind for one in record.findings)]
     return {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -52,9 +65,10 @@ def _log(record: RunRecord) -> dict[str, Any]:
                     }
                 },
                 "automationDetails": {"id": "eqfuzz/"},
+                **_baseline(record),
                 "columnKind": "unicodeCodePoints",
                 "invocations": [_invocation(record)],
-                "results": [_result(one, kinds, record) for one in record.findings],
+                "results": [_result(one, kinds) for one in record.findings],
                 "properties": {
                     "result": headline(record),
                     "run": {label: encodable(text) for label, text in facts(record).items()},
@@ -65,13 +79,19 @@ def _log(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _rule(kind: VerdictKind) -> dict[str, Any]:
+def _baseline(record: RunRecord) -> dict[str, str]:
+    """A name of what was compared with, which every result with a ``baselineState`` needs."""
+    start = record.start
+    return {"baselineGuid": str(uuid.uuid5(uuid.NAMESPACE_OID, start.base))} if isinstance(start, DiffStarted) else {}
+
+
+def _rule(kind: str) -> dict[str, Any]:
     words = "".join(part.capitalize() for part in kind.split("-"))
     return {
-        "id": str(kind),
+        "id": kind,
         "name": words,
-        "shortDescription": {"text": MEANING[kind]},
-        "fullDescription": {"text": f"{MEANING[kind]}. Confirmed by a stand-alone script in a fresh process."},
+        "shortDescription": {"text": _MEANING[kind]},
+        "fullDescription": {"text": f"{_MEANING[kind]}. Confirmed by a stand-alone script in a fresh process."},
         "defaultConfiguration": {"level": "error"},
         "properties": {"tags": ["correctness", "torch.compile"]},
     }
@@ -94,54 +114,60 @@ def _invocation(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _result(event: FindingReported, kinds: Sequence[VerdictKind], record: RunRecord) -> dict[str, Any]:
-    finding = event.finding
-    kind, place = finding.verdict.kind, location_of(event)
-    fingerprint = finding.fingerprint or finding.id
-    result = {
-        "ruleId": str(kind),
-        "ruleIndex": kinds.index(kind),
-        "level": "warning" if finding.severity in _WARNINGS else "error",
-        "message": {"text": encodable(finding.verdict.in_words) or str(kind)},
+def _result(one: ReportedFinding, kinds: Sequence[str]) -> dict[str, Any]:
+    fingerprint = one.title if one.finding is None or one.finding.fingerprint else one.id
+    kind = _KIND_OF_RESULT.get(one.state, "fail") if one.state is not None else "fail"
+    level = "warning" if one.severity is Severity.METADATA else "error"
+    result: dict[str, Any] = {
+        "ruleId": one.kind,
+        "ruleIndex": kinds.index(one.kind),
+        "kind": kind,
+        "level": level if kind == "fail" else "none",
+        "message": {"text": encodable(one.message) or one.kind},
         "locations": [
-            {"physicalLocation": {"artifactLocation": _artifact(place.path), "region": {"startLine": place.line}}}
+            {
+                "physicalLocation": {
+                    "artifactLocation": _artifact(one.location.path),
+                    "region": {"startLine": one.location.line},
+                }
+            }
         ],
         "partialFingerprints": {
             "eqfuzzBucket/v1": hashlib.sha256(fingerprint.encode(errors="replace")).hexdigest(),
-            "eqfuzzFinding/v1": finding.id,
+            "eqfuzzFinding/v1": encodable(one.id),
         },
-        "rank": round(100.0 * (1 - finding.severity.rank / len(Severity)), 1),
-        "properties": _properties(event),
+        "rank": round(100.0 * (1 - one.rank / (1 + len(Severity))), 1),
+        "properties": _properties(one),
     }
-    script = Path(event.folder, "repro.py")
-    if script.is_file():
+    if one.state is not None:
+        result["baselineState"] = _BASELINE[one.state]
+    if one.script.is_file():
         result["attachments"] = [
-            {"description": {"text": "Stand-alone script"}, "artifactLocation": _artifact(relative(str(script)))}
+            {"description": {"text": "Stand-alone script"}, "artifactLocation": _artifact(relative(str(one.script)))}
         ]
-    if event.issue:
-        result["workItemUris"] = [_uri(event.issue)]
+    if one.issue:
+        result["workItemUris"] = [_uri(one.issue)]
         result["suppressions"] = [
-            {"kind": "external", "status": "accepted", "justification": f"known issue: {encodable(event.issue)}"}
+            {"kind": "external", "status": "accepted", "justification": f"known issue: {encodable(one.issue)}"}
         ]
     return result
 
 
-def _properties(event: FindingReported) -> dict[str, Any]:
+def _properties(one: ReportedFinding) -> dict[str, Any]:
     """Severity, place and numbers; texts that are not known are left out."""
-    finding = event.finding
-    evidence = finding.verdict.evidence
-    texts = {
-        "severity": str(finding.severity),
+    finding = one.finding
+    texts = {"severity": str(one.severity or ""), "bucket": one.bucket, "fingerprint": one.title, "finding": one.id}
+    if finding is None:
+        return {name: encodable(text) for name, text in texts.items() if text}
+    texts |= {
         "stage": finding.stage,
         "place": finding.place,
-        "bucket": event.bucket,
         "fingerprint": finding.fingerprint,
-        "finding": finding.id,
-        "folder": event.folder if event.kept else "",
         "device": finding.device,
         "config": finding.config,
         "torch": finding.environment.release.in_full(),
     }
+    evidence = finding.verdict.evidence
     return {
         **{name: encodable(text) for name, text in texts.items() if text},
         "rules": [step.rule for step in finding.derivation],

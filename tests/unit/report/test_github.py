@@ -42,7 +42,7 @@ def test_known_issues_are_no_errors_and_a_clean_run_says_what_was_run():
         sample.started(), finding_event(issue=ISSUE), sample.cell(0, 0), sample.done(0), sample.summary()
     )
     [notice] = workflow_commands(record)
-    assert parsed(notice)[2] == "no new findings; compiled cells 1: 1 agree"
+    assert parsed(notice)[2] == "no new findings; programs: 1: here 1; compiled cells: 1: 1 agree"
 
 
 def test_metadata_is_a_warning():
