@@ -36,6 +36,9 @@ BATCH = 6
 _ENDS_ITSELF = re.compile(r"^(?:Exit status: 1 while|(?:raise SystemExit|sys\.exit)\b)", re.MULTILINE)
 """What a stand-alone script says in its docstring, or does at its end, and no seed needs."""
 
+_LOGGED = re.compile(r"^[VIWEC]\d{4} .*\n?", re.MULTILINE)
+"""Lines that torch logs."""
+
 _STATES = {
     (FIXED, STILL_FAILING): BucketState.NEW,
     (STILL_FAILING, FIXED): BucketState.FIXED,
@@ -77,8 +80,10 @@ def compare_torches(request: DiffRequest, handler: Handler) -> DiffSummary:
     except ValueError as error:
         raise UsageError(str(error)) from None
     journal = Journal(request.job.out / JOURNAL)
+    base, head = request.base, request.head
     sides = [
-        TorchSide(name, *side, request.job, journal) for name, side in (("base", request.base), ("head", request.head))
+        TorchSide("base", *base, request.job, journal, other=head[1]),
+        TorchSide("head", *head, request.job, journal, other=base[1]),
     ]
     if seeds:
         for side in sides:
@@ -312,7 +317,7 @@ def _of_script(script: Path, base: ReplayOutcome, head: ReplayOutcome) -> Bucket
         state=_state(base, head),
         title=title,
         kind="script",
-        message=one_line(shown_by.output) or title,
+        message=one_line(_LOGGED.sub("", shown_by.output)) or title,
         seed=str(script),
         seeds=[str(script)],
         script=str(script),

@@ -22,7 +22,7 @@ from eqfuzz.commands.regressions.worker import WorkerJob
 from eqfuzz.errors import UsageError, one_line
 from eqfuzz.program.release import Release
 from eqfuzz.run.processes.process_tree import die_with_parent
-from eqfuzz.triage.confirm.replay import ReplayOutcome, run_script
+from eqfuzz.triage.confirm.replay import ERROR, ReplayOutcome, run_script
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import is_untrusted, read_finding
 
@@ -66,13 +66,20 @@ class SeedResult:
 
 
 class TorchSide:
-    """``name`` is ``base`` or ``head``; ``job`` is what every run there has, without paths."""
+    """``name`` is ``base`` or ``head``; ``job`` is what every run there has, without paths.
 
-    def __init__(self, name: str, python: str, release: Release, job: WorkerJob, journal: Journal) -> None:
+    Results belong to the release; where the ``other`` side has the same one, to the interpreter.
+    """
+
+    def __init__(
+        self, name: str, python: str, release: Release, job: WorkerJob, journal: Journal, other: Release
+    ) -> None:
         self.name = name
         self.python = python
         self.release = release
-        label = re.sub(r"[^\w.]+", "-", f"{release} {release.git[:8]}".strip())
+        is_alike = release == other
+        self._build = {**release.to_versions(), **({"python": python} if is_alike else {})}
+        label = re.sub(r"[^\w.]+", "-", f"{release} {release.git[:8]} {name if is_alike else ''}".strip())
         self._job = job.model_copy(update={"out": job.out / label, "traced": name == "base"})
         self._journal = journal
         self._process: subprocess.Popen[str] | None = None
@@ -136,21 +143,23 @@ class TorchSide:
     def run_script(self, script: Path, closing: threading.Event) -> ReplayOutcome:
         """Run a stand-alone script, unless the journal has its outcome. Raises RunnerFailed once ``closing`` is set."""
         text = script.read_bytes()
-        key = json.dumps(["script", script.name, _digest(text), self.release.to_versions()])
+        key = json.dumps(["script", script.name, _digest(text), self._build])
         is_sandboxed = self._job.untrusted or is_untrusted(script.parent)
         sandbox_paths = [script.parent.resolve()] if is_sandboxed else None
 
-        def outcome() -> dict[str, Any]:
-            return dataclasses.asdict(run_script(script, self.python, sandbox_paths=sandbox_paths, closing=closing))
-
-        return ReplayOutcome(**self._journal.get(key, outcome))
+        if key in self._journal:
+            return ReplayOutcome(**self._journal.get(key, dict))
+        outcome = run_script(script, self.python, sandbox_paths=sandbox_paths, closing=closing)
+        if outcome.status != ERROR:  # which may be the machine's, as when it is too busy
+            self._journal.add(key, dataclasses.asdict(outcome))
+        return outcome
 
     def _seed_key(self, seed: Path) -> str:
         job = self._job.model_dump(mode="json", exclude={"out", "paths", "jobs", "time", "traced"})
-        return json.dumps(["seed", str(seed), _digest(seed.read_bytes()), self.release.to_versions(), job])
+        return json.dumps(["seed", str(seed), _digest(seed.read_bytes()), self._build, job])
 
     def _environment(self) -> dict[str, str]:
-        """With this eqfuzz before another one that the interpreter may have, and without the rest of this environment.
+        """With this eqfuzz before another one that the interpreter may have.
 
         The package's own folder may hold this interpreter's torch beside it, hence the link.
         """

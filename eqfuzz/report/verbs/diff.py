@@ -93,7 +93,7 @@ def print_buckets(console: Console, buckets: Sequence[BucketCompared]) -> None:
     """A table, new ones first; names stay whole."""
     table = plain_table()
     for head in ("state", "bucket", "base", "head", "what"):
-        table.add_column(head, no_wrap=head != "what")
+        table.add_column(head, no_wrap=head != "what", overflow="fold")
     order = list(BucketState)
     for one in sorted(buckets, key=lambda one: order.index(one.state)):
         about = " ".join(part for part in (one.title, one.cause and f"({one.cause})", one.issue) if part)

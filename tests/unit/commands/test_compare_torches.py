@@ -71,7 +71,10 @@ class ScriptedTorches:
         cls.runs.append((python, f"script {name}"))
         if python in cls.broken:
             return ReplayOutcome(ERROR, "", "its script raises ImportError")
-        return ReplayOutcome(STILL_FAILING if name in cls.shows.get(python, ()) else FIXED, "eager: 1\ncompiled: 2")
+        return ReplayOutcome(
+            STILL_FAILING if name in cls.shows.get(python, ()) else FIXED,
+            "W1127 19:40:18 a.py:1] no CUDA\neager: 1\ncompiled: 2",
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +157,21 @@ def test_script_that_breaks_down_decides_nothing(diff, torches):
     assert (bucket.state, bucket.cause) == (BucketState.UNCLEAR, "base: its script raises ImportError")
 
 
+def test_script_that_broke_down_runs_again(diff, torches):
+    torches.shows, torches.broken = {"head": {"s"}}, {"base"}
+    assert buckets(diff(scripts=("s",))) == {"The sum of nothing.": BucketState.UNCLEAR}
+    torches.broken, torches.runs = set(), []
+    assert buckets(diff()) == {"The sum of nothing.": BucketState.NEW}
+    assert torches.runs == [("base", "script s")]
+
+
+def test_two_builds_of_one_release_have_results_of_their_own(diff, torches, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "BASE", HEAD)
+    torches.differs, torches.shows = {"head": {"a"}}, {"head": {"a"}}
+    assert buckets(diff("a")) == {"a": BucketState.NEW}
+    assert torches.runs[:2] == [("base", "a"), ("head", "a")]
+
+
 def test_known_issue_is_no_regression(diff, torches, tmp_path):
     issues = tmp_path / "known.toml"
     issues.write_text('[[issue]]\nurl = "https://example.org/1"\nadded = 2026-01-01\nfingerprint = "a"\n')
@@ -180,6 +198,7 @@ def test_stand_alone_scripts_are_programs(diff, torches):
         BucketState.NEW,
         "script",
     )
+    assert bucket.message == "eager: 1 compiled: 2"
     assert events[-1].programs == 3
 
 
@@ -294,7 +313,7 @@ def test_worker_finds_this_eqfuzz_and_no_torch_beside_it(tmp_path):
     job = WorkerJob(
         out=tmp_path / "o", paths=[], seed=0, jobs=1, time=None, timeout=9, configs=[], devices=[], checks=[]
     )
-    side = torch_side.TorchSide("base", sys.executable, BASE, job, compared.Journal(tmp_path / "j"))
+    side = torch_side.TorchSide("base", sys.executable, BASE, job, compared.Journal(tmp_path / "j"), HEAD)
     folder = Path(side._environment()["PYTHONPATH"])
     assert [path.name for path in folder.iterdir()] == ["eqfuzz"]
     assert (folder / "eqfuzz").resolve() == Path(torch_side.eqfuzz.__file__).parent.resolve()
