@@ -6,6 +6,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
+from eqfuzz.events.model_check import ModelCheckStarted, ModelCheckSummary, UseChecked
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.machine.markdown import LONGEST, markdown_text
 from eqfuzz.report.machine.markdown_text import code, fenced, folded, summary_line, table
@@ -13,6 +15,21 @@ from tests.unit.report import sample_events as sample
 from tests.unit.report.reports import BUCKET, HOSTILE, finding_event, hostile_event, record_of, sweep
 
 ISSUE = "https://github.com/pytorch/pytorch/issues/1"
+CAMPAIGN_STARTED = CampaignStarted(
+    campaign="night",
+    seed=0,
+    resumed=False,
+    sources=["folder:seeds", "template:mixed"],
+    rules=1,
+    configs=["inductor"],
+    devices=["cpu"],
+    jobs=1,
+    executor="local",
+    feedback=True,
+    out="out",
+    store="db",
+    versions={"torch": "2.15.0"},
+)
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
@@ -139,6 +156,62 @@ def test_a_sweep_says_what_it_judged():
     assert "- `1 sample not judged yet`" in text
     assert "- `1 sample left out: raises in eager`" in text
     assert headings(markdown_text(record_of(*sweep(finding_event()))))[0].startswith("eqfuzz: 1 new finding")
+
+
+def test_a_campaign_says_where_its_seeds_came_from():
+    ended = CampaignSummary(
+        campaign="night",
+        seed=0,
+        why="time",
+        interrupted=False,
+        seconds=60.0,
+        total_seconds=600.0,
+        errors=[],
+        figures={"programs": 12, "cells": 34},
+        yields={},
+        findings=0,
+        buckets=0,
+        known=0,
+        new_here=[],
+    )
+    stored = ItemEnded(index=0, seed="seeds/a.py", state="done", reason="", cells=1, cpu_seconds=1.0)
+    text = markdown_text(record_of(CAMPAIGN_STARTED, sample.cell(0, 0), stored, ended))
+    assert headings(text)[0] == "eqfuzz: no new findings"
+    facts = {visible(row[0]): visible(row[1]) for row in tables(text)[0][1:]}
+    assert (facts["sources"], facts["programs"]) == ("folder:seeds, template:mixed", "1: seeds 1")
+    assert facts["all calls"] == "12 programs, 34 compiled cells"
+
+
+def test_a_check_of_a_model_names_its_uses_and_those_not_tried():
+    started = ModelCheckStarted(
+        model="package.module:Net",
+        definitions=1,
+        modules=["package.module"],
+        uses=["forward and backward", "evaluation"],
+        variants=0,
+        out="out",
+        versions={"torch": "2.15.0"},
+    )
+    uses = [
+        UseChecked(title="forward and backward", outcome="agrees"),
+        UseChecked(title="evaluation", outcome="not tried"),
+    ]
+    ended = ModelCheckSummary(
+        model="package.module:Net",
+        uses=uses,
+        findings=0,
+        errors=[],
+        interrupted=False,
+        out_of_time=True,
+        seconds=9.0,
+        out="out",
+    )
+    text = markdown_text(record_of(started, sample.started(), sample.cell(0, 0), sample.done(0), ended))
+    assert headings(text)[0] == "eqfuzz: no new findings so far; the run is not complete"
+    facts = {visible(row[0]): visible(row[1]) for row in tables(text)[0][1:]}
+    assert facts["model"] == "package.module:Net"
+    assert facts["uses"] == "forward and backward: agrees, evaluation: not tried"
+    assert "1 program not completed" in text
 
 
 def test_long_scripts_are_only_named(tmp_path):
