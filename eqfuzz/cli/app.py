@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import audit, check, compare, coverage, doctor, mutate, record, self_check, speed
+from eqfuzz.cli import audit, check, compare, coverage, diff, doctor, mutate, record, self_check, speed
 from eqfuzz.cli.campaign.group import campaign_verbs, corpus_verbs
 from eqfuzz.cli.config.group import config_verbs
 from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
@@ -111,6 +111,7 @@ app.command("audit")(audit.audit)
 app.command("speed")(speed.speed)
 app.command("coverage")(coverage.coverage)
 app.command("compare")(compare.compare)
+app.command("diff")(diff.diff)
 app.command("self-check")(self_check.self_check)
 app.command("doctor")(doctor.doctor)
 app.add_typer(campaign_verbs, name="campaign")

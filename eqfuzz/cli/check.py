@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ from eqfuzz.cli.options.common import (
 )
 from eqfuzz.cli.options.compiling import ConfigsFrom, Device, Devices, SweepConfig
 from eqfuzz.cli.options.findings import WithValues
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.seeds import Construct, InputSets
 from eqfuzz.cli.options.values import (
     configs_of,
@@ -38,6 +40,7 @@ from eqfuzz.cli.options.values import (
 if TYPE_CHECKING:
     from eqfuzz.commands.models.target import CheckedModel
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
 
 OUT = Path("eqfuzz-out")
 
@@ -76,6 +79,7 @@ def check(
     out: CheckFolder = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
+    report: Reports = None,
 ) -> None:
     """Check that a model computes the same compiled.
 
@@ -104,26 +108,30 @@ def check(
         unsafe=unsafe,
     )
     chosen = tuple(inputs or ())
+    reports = report_targets(report)
 
     def run() -> int:
         with loading_notice():
             from eqfuzz.commands.models.check_model import MODELS, check_settings
             from eqfuzz.commands.models.target import model_of
         model = model_of(target, construct, chosen, out / MODELS, unsafe=unsafe, with_values=with_values)
-        return _check(model, check_settings(settings, variants), format is OutputFormat.JSON, quiet)
+        return _check(model, check_settings(settings, variants), format is OutputFormat.JSON, quiet, reports)
 
     raise typer.Exit(exit_code_of_long_run(run, stopped=f"findings so far are in {out}", errors_in=out))
 
 
-def _check(model: CheckedModel, settings: Settings, as_json: bool, quiet: bool) -> int:
+def _check(model: CheckedModel, settings: Settings, as_json: bool, quiet: bool, reports: Sequence[ReportTarget]) -> int:
     from eqfuzz.commands.models.check_log import unusable
     from eqfuzz.commands.models.check_model import check_model
+    from eqfuzz.events.event import to_all
     from eqfuzz.report.machine.json_lines import JsonLines
+    from eqfuzz.report.machine.report_files import ReportFiles
     from eqfuzz.report.terminal import make_console
     from eqfuzz.report.verbs.model_check import ModelCheckReport
 
-    with JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet) as report:
-        summary = check_model(model, settings, report.handle)
+    report = JsonLines(sys.stdout) if as_json else ModelCheckReport(make_console(), quiet=quiet)
+    with ReportFiles(reports) as files, report:
+        summary = check_model(model, settings, to_all(report.handle, files.handle))
     reason = unusable(summary.uses)
     if reason and not summary.errors and not summary.interrupted:
         complain(f"{model.title} cannot be used: {reason}")

@@ -11,7 +11,6 @@ from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
     Jobs,
-    JUnit,
     KnownIssueFiles,
     LogLevel,
     LogLevelOption,
@@ -41,6 +40,7 @@ from eqfuzz.cli.options.compiling import (
     Steps,
     Threaded,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.rewriting import (
     Depth,
     DryRun,
@@ -59,7 +59,6 @@ from eqfuzz.cli.options.values import (
     job_count,
     known_issues_of,
     require_cuda,
-    require_writable_file,
     seconds_of,
     seed_configs_of,
     time_limit,
@@ -97,7 +96,7 @@ def mutate(
     keep_variants: KeepVariants = None,
     known_issues: KnownIssueFiles = None,
     no_known_issues: NoKnownIssues = False,
-    junit: JUnit = None,
+    report: Reports = None,
     untrusted: Untrusted = False,
     unsafe: Unsafe = False,
     graphs_first: GraphsFirst = False,
@@ -112,7 +111,7 @@ def mutate(
     compile_seconds = seconds_of(timeout, "--timeout")
     configs = configs_of(config, configs_from)
     checks = checks_of(check, no_check)
-    require_writable_file("--junit", junit)
+    reports = report_targets(report)
     if diff and not dry_run:
         raise BadOption("--diff", "it shows what would run, so it goes with --dry-run")
     devices = tuple(dict.fromkeys(device or [Device.CPU]))
@@ -155,7 +154,7 @@ def mutate(
     as_json = format is OutputFormat.JSON
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: report_run(settings, lambda h: run(settings, h), as_json=as_json, quiet=quiet, junit=junit),
+            lambda: report_run(settings, lambda h: run(settings, h), as_json=as_json, quiet=quiet, reports=reports),
             stopped=f"findings so far are in {out}",
             errors_in=out,
         )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from eqfuzz.cli import logs
 from eqfuzz.cli.exit_codes import CLEAN, USAGE, code_of, complain
 
 if TYPE_CHECKING:
-    from eqfuzz.events.event import Event, Handler
+    from eqfuzz.events.event import Handler
     from eqfuzz.events.run import Summary
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
 
 
 def report_run(
@@ -24,11 +23,15 @@ def report_run(
     as_json: bool,
     quiet: bool,
     verbose: bool = False,
-    junit: Path | None = None,
+    reports: Sequence[ReportTarget] = (),
 ) -> int:
-    """The exit code of ``run``, whose events are reported and logged."""
+    """The exit code of ``run``, whose events are reported and logged; ``reports`` are written when it ends.
+
+    Raises UsageError where one of them cannot be written.
+    """
+    from eqfuzz.events.event import to_all
     from eqfuzz.report.machine.json_lines import JsonLines
-    from eqfuzz.report.machine.junit import JUnitFile
+    from eqfuzz.report.machine.report_files import ReportFiles
     from eqfuzz.report.run.console import ConsoleReport
     from eqfuzz.report.terminal import make_console
 
@@ -39,16 +42,10 @@ def report_run(
         report = ConsoleReport(
             make_console(), quiet=quiet, verbose=verbose, dry_run=dry_run, diff=diff, time_budget=settings.time
         )
-    file = JUnitFile(junit) if junit is not None else None
+    files = ReportFiles(reports)
 
-    def handle(event: Event) -> None:
-        logs.log_event(event)
-        report.handle(event)
-        if file is not None:
-            file.handle(event)
-
-    with report, file or contextlib.nullcontext():
-        summary = run(handle)
+    with files, report:
+        summary = run(to_all(logs.log_event, report.handle, files.handle))
     code = code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)
     if code == CLEAN and summary.seeds and summary.invalid == summary.seeds:
         first = summary.invalid_reasons[0]

@@ -35,6 +35,8 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.release import this_release
 from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.findings.buckets import Buckets
+from eqfuzz.triage.findings.folder import read_finding
 from eqfuzz.triage.findings.known_issues import read_known_issues
 
 JOURNAL = "sweep.jsonl"
@@ -89,6 +91,8 @@ def sweep_catalogue(request: CatalogueRequest, settings: Settings, handler: Hand
     write_atomically(
         settings.out / PAGE, matrix.page(request.catalogue, _heading(summary, settings, sweep.last_runs()))
     )
+    for event in sweep.findings():
+        handler(event)
     handler(summary)
     return summary
 
@@ -118,6 +122,8 @@ class _Sweep:
         self._stop = threading.Event()
         self._confirmed: dict[tuple[str, str, str], JudgedSample] = {}
         """The first confirmed sample by device, operator and kind of difference."""
+        self._earlier: set[str] = set()
+        """Ids of the findings of earlier calls."""
         out = settings.out
         try:
             self._bucketer = Bucketer(out.resolve(), read_known_issues(settings.known_issues))
@@ -145,6 +151,7 @@ class _Sweep:
         )
         for sample in self.judged():
             if sample.finding:
+                self._earlier.add(sample.finding)
                 self._confirmed.setdefault((sample.device, sample.operator, sample.message.partition(":")[0]), sample)
         ending = Ending.DONE
         for device, programs in left.items():
@@ -179,6 +186,30 @@ class _Sweep:
         for device, _, entry in self._entries():
             days[device] = max(days.get(device, ""), entry["day"])
         return days
+
+    def findings(self) -> Iterator[FindingReported]:
+        """The findings of the programs that are in the journal, of earlier calls too, unless their folder is gone."""
+        folders = self._settings.out / "findings"
+        buckets = Buckets(self._settings.out.resolve())
+        reported: set[str] = set()
+        for index, (_, _, entry) in enumerate(self._entries()):
+            for _, data in entry["different"]:
+                sample = JudgedSample.from_json(data)
+                if not sample.finding or sample.finding in reported:
+                    continue
+                reported.add(sample.finding)
+                try:
+                    finding = read_finding(folders / sample.finding)
+                except (OSError, ValueError):
+                    continue
+                yield FindingReported(
+                    index=index,
+                    finding=finding,
+                    folder=str(folders / sample.finding),
+                    known=sample.finding in self._earlier,
+                    bucket=buckets.of(finding) if finding.fingerprint else "",
+                    issue=sample.issue,
+                )
 
     def cpu_seconds(self) -> float:
         """CPU seconds of the programs that are in the journal."""

@@ -22,5 +22,15 @@ class Event:
 Handler = Callable[[Event], None]
 
 
+def to_all(*handlers: Handler) -> Handler:
+    """A handler that hands each event to all ``handlers`` in turn."""
+
+    def handle(event: Event) -> None:
+        for handler in handlers:
+            handler(event)
+
+    return handle
+
+
 def ignore(event: Event) -> None:
     """The handler of what is not reported."""

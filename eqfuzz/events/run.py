@@ -38,6 +38,8 @@ class RunStarted(Event):
     """Folder of the run."""
     versions: dict[str, str]
     """Version by package, see ``versions``."""
+    paths: list[str] = dataclasses.field(default_factory=list)
+    """The first of the seed files and folders, as they were named."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -98,6 +98,9 @@ def _is_untrusted(path: Path) -> bool:
     return provenance is not None and provenance.untrusted
 
 
+PATHS_NAMED = 20
+"""Paths of settings that the first event names."""
+
 MANY_SEEDS = 24
 LONG_SECONDS = 600.0
 """A run with so many seeds, or with so large a time budget, starts with the quick self-check."""
@@ -136,6 +139,7 @@ class _BoundedRun:
                 runner=settings.compiling.runner,
                 out=str(settings.out),
                 versions=runner.versions,
+                paths=[str(path) for path in settings.paths[:PATHS_NAMED]],
             )
         )
         ending = run_all(runner.pool, self._work(), self._stop, jobs=settings.jobs, deadline=self._deadline)

@@ -9,6 +9,7 @@ from eqfuzz.program.release import Release
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if code != 10}
+_NO_CHARACTERS = dict.fromkeys((*range(55296, 57344), 65534, 65535), "�")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -59,3 +60,8 @@ def named_versions(versions: Mapping[str, str]) -> str:
 def printable(text: str) -> str:
     """``text`` with control characters but the line break as ``\ufffd``: what seeds print must not steer a terminal."""
     return text.translate(_CONTROLS)
+
+
+def encodable(text: str) -> str:
+    """``printable`` text without what UTF-8 and XML cannot hold, such as the surrogates of undecodable file names."""
+    return printable(text).translate(_NO_CHARACTERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,6 @@ from eqfuzz.cli.options.common import (
     OUT,
     EventFormat,
     Jobs,
-    JUnit,
     LogLevel,
     LogLevelOption,
     OptionalRandomSeed,
@@ -58,12 +57,12 @@ from eqfuzz.cli.options.model import (
     OptionalPrice,
     Prompts,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.rewriting import OptionalDepth, OptionalRules, OptionalStrategy, OptionalVariants
 from eqfuzz.cli.options.values import (
     BadOption,
     dollars_of,
     job_count,
-    require_writable_file,
     seconds_of,
     split_names,
     time_limit,
@@ -75,7 +74,8 @@ if TYPE_CHECKING:
     from eqfuzz.campaign.invocation import InvocationOptions
     from eqfuzz.campaign.metrics import CampaignMetrics
     from eqfuzz.events.campaign import CampaignSummary
-    from eqfuzz.events.event import Event
+    from eqfuzz.events.event import Handler
+    from eqfuzz.report.machine.report_format import ReportTarget
 
 CONFIGURATION = Path("eqfuzz.toml")
 
@@ -116,7 +116,7 @@ def run(
     ray_address: RayAddress = "",
     out: CampaignsFolder = OUT,
     db: Database = "",
-    junit: JUnit = None,
+    report: Reports = None,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
     log_level: LogLevelOption = LogLevel.WARNING,
@@ -176,7 +176,7 @@ def run(
         },
         "feedback": {"enabled": feedback},
     }
-    require_writable_file("--junit", junit)
+    reports = report_targets(report)
     try:
         configuration = _configuration(file, changes)
     except InvalidConfiguration as error:
@@ -198,7 +198,7 @@ def run(
     as_json = format is OutputFormat.JSON
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: _run(configuration, options, metrics, as_json=as_json, quiet=quiet, junit=junit),
+            lambda: _run(configuration, options, metrics, as_json=as_json, quiet=quiet, reports=reports),
             stopped=f"results so far are in {options.folder}; the same command resumes",
             errors_in=options.folder,
         )
@@ -212,12 +212,13 @@ def _run(
     *,
     as_json: bool,
     quiet: bool,
-    junit: Path | None,
+    reports: Sequence[ReportTarget],
 ) -> int:
     from eqfuzz.campaign.setup import run_campaign
+    from eqfuzz.events.event import to_all
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
     from eqfuzz.report.machine.event_log import EventFile, EventStream, StatsFile
-    from eqfuzz.report.machine.junit import JUnitFile
+    from eqfuzz.report.machine.report_files import ReportFiles
     from eqfuzz.report.terminal import make_console
 
     events = EventFile(options.folder / "events.ndjson")
@@ -225,20 +226,14 @@ def _run(
     with contextlib.ExitStack() as closing, store_errors():
         closing.callback(stats.close)
         closing.callback(events.close)
-        handlers: list[Callable[[Event], None]] = [logs.log_event, events.handle]
-        if junit is not None:
-            handlers.append(closing.enter_context(JUnitFile(junit)).handle)
+        handlers: list[Handler] = [logs.log_event, events.handle]
+        handlers.append(closing.enter_context(ReportFiles(reports)).handle)
         if as_json:
             handlers.append(EventStream(sys.stdout).handle)
         else:
             screen = CampaignScreen(statistics, options.name, options.jobs)
             handlers.append(closing.enter_context(CampaignReport(make_console(), screen, quiet=quiet)).handle)
-
-        def handle(event: Event) -> None:
-            for each in handlers:
-                each(event)
-
-        return _exit_code(run_campaign(configuration, options, statistics, handle))
+        return _exit_code(run_campaign(configuration, options, statistics, to_all(*handlers)))
 
 
 def _exit_code(summary: CampaignSummary) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,12 +35,14 @@ from eqfuzz.cli.options.compiling import (
     Steps,
     TupleSize,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.values import job_count, known_issues_of, seconds_of, split_names, time_limit
 from eqfuzz.cli.run_reporting import report_run
 
 if TYPE_CHECKING:
     from eqfuzz.commands.fuzz_configs import SamplingPlan
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
 
 
 def tuples(
@@ -54,6 +57,7 @@ def tuples(
     out: Out = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
+    report: Reports = None,
     preload: Preload = None,
     timeout: Timeout = "90",
     steps: Steps = 1,
@@ -71,9 +75,9 @@ def tuples(
     from eqfuzz.commands.fuzz_configs import SamplingPlan
 
     plan = SamplingPlan("tuples", _modules(module), tuple(split_names(only)), n=n, limit=max)
-    issues = known_issues_of(known_issues, no_known_issues)
+    issues, reports = known_issues_of(known_issues, no_known_issues), report_targets(report)
     settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets, issues)
-    raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
+    raise typer.Exit(_fuzz(plan, settings, reports, as_json=format is OutputFormat.JSON, quiet=quiet))
 
 
 def random(
@@ -88,6 +92,7 @@ def random(
     out: Out = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
+    report: Reports = None,
     preload: Preload = None,
     timeout: Timeout = "90",
     steps: Steps = 1,
@@ -104,9 +109,9 @@ def random(
     from eqfuzz.commands.fuzz_configs import SamplingPlan
 
     plan = SamplingPlan("random", _modules(module), tuple(split_names(only)), attempts=attempts, p=p)
-    issues = known_issues_of(known_issues, no_known_issues)
+    issues, reports = known_issues_of(known_issues, no_known_issues), report_targets(report)
     settings = _settings(paths, seed, jobs, time, out, preload, timeout, steps, input_sets, issues)
-    raise typer.Exit(_fuzz(plan, settings, as_json=format is OutputFormat.JSON, quiet=quiet))
+    raise typer.Exit(_fuzz(plan, settings, reports, as_json=format is OutputFormat.JSON, quiet=quiet))
 
 
 def _modules(module: Module) -> tuple[str, ...]:
@@ -141,11 +146,19 @@ def _settings(
     )
 
 
-def _fuzz(plan: SamplingPlan, settings: Settings, *, as_json: bool, quiet: bool) -> int:
+def _fuzz(
+    plan: SamplingPlan, settings: Settings, reports: Sequence[ReportTarget], *, as_json: bool, quiet: bool
+) -> int:
     from eqfuzz.commands.fuzz_configs import run
 
     return exit_code_of_long_run(
-        lambda: report_run(settings, lambda handler: run(settings, plan, handler), as_json=as_json, quiet=quiet),
+        lambda: report_run(
+            settings,
+            lambda handler: run(settings, plan, handler),
+            as_json=as_json,
+            quiet=quiet,
+            reports=reports,
+        ),
         stopped=f"findings so far are in {settings.out}",
         errors_in=settings.out,
     )

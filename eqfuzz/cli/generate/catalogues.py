@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ from eqfuzz.cli.options.generating import (
     MostSamples,
     ThenSweep,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.values import (
     BadOption,
     configs_of,
@@ -53,6 +54,7 @@ from eqfuzz.cli.options.values import (
 if TYPE_CHECKING:
     from eqfuzz.commands.read_catalogue import CatalogueRequest
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
     from eqfuzz.run.configs.named import Config
 
 DEFAULT_TIMEOUT = "5m"
@@ -78,6 +80,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
         out: Out = OUT,
         format: EventFormat = OutputFormat.TEXT,
         quiet: Quiet = False,
+        report: Reports = None,
         log_level: LogLevelOption = LogLevel.WARNING,
     ) -> None:
         logs.start(log_level)
@@ -98,6 +101,7 @@ def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., No
             out,
             format,
             quiet,
+            report,
         )
 
     verb.__doc__ = docstring
@@ -116,7 +120,7 @@ opinfo = _verb(
 
     --run compiles every program instead of writing it, judges each result, and writes the matrix of operators by dtype
     to DIR/matrix.json and DIR/matrix.md, with columns for CUDA where there is a device. It resumes too. --config,
-    --device, --timeout, --time and --known-issues go with --run.
+    --device, --timeout, --time, --known-issues and --report go with --run.
 
     Exit codes: 0 written, or no new difference, 1 new differences (--run), 2 usage or bad input, 3 internal error,
     130 interrupted.
@@ -178,6 +182,7 @@ def _generate(
     out: Path,
     format: OutputFormat,
     quiet: bool,
+    report: list[str] | None,
 ) -> None:
     from eqfuzz.commands.read_catalogue import CatalogueRequest
     from eqfuzz.generate.catalogues.messages import REFUSED
@@ -202,10 +207,12 @@ def _generate(
         "--time": time,
         "--known-issues": known_issues,
         "--no-known-issues": no_known_issues,
+        "--report": report,
     }
     for option, value in of_runs.items():
         if value and not run:
             raise BadOption(option, "it is about comparing, so it goes with --run")
+    reports = report_targets(report)
     settings: Settings | None = None
     if run:
         settings = dataclasses.replace(
@@ -215,17 +222,26 @@ def _generate(
         )
     raise typer.Exit(
         exit_code_of_long_run(
-            lambda: _write_or_sweep(request, settings, as_json=format is OutputFormat.JSON, quiet=quiet),
+            lambda: _write_or_sweep(request, settings, reports, as_json=format is OutputFormat.JSON, quiet=quiet),
             stopped=f"what was read or judged is in {out}",
             errors_in=out,
         )
     )
 
 
-def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> int:
+def _write_or_sweep(
+    request: CatalogueRequest,
+    settings: Settings | None,
+    reports: Sequence[ReportTarget],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     from eqfuzz.commands.read_catalogue import write_catalogue
+    from eqfuzz.events.event import to_all
     from eqfuzz.report.generate.catalogue import CatalogueReport
     from eqfuzz.report.machine.json_lines import JsonLines
+    from eqfuzz.report.machine.report_files import ReportFiles
     from eqfuzz.report.terminal import make_console
 
     report = JsonLines(sys.stdout) if as_json else CatalogueReport(make_console(), quiet=quiet)
@@ -236,7 +252,8 @@ def _write_or_sweep(request: CatalogueRequest, settings: Settings | None, *, as_
         else:
             from eqfuzz.commands.sweep import sweep_catalogue
 
-            summary = sweep_catalogue(request, settings, report.handle)
+            with ReportFiles(reports) as files:
+                summary = sweep_catalogue(request, settings, to_all(report.handle, files.handle))
             findings = summary.findings
     if isinstance(report, CatalogueReport):
         report.close()

@@ -42,6 +42,7 @@ from eqfuzz.cli.options.generating import (
     ThenRun,
     Verbose,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.values import (
     BadOption,
     configs_of,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from eqfuzz.events.event import Event
     from eqfuzz.events.generate import GenerationEnded, ProgramGenerated
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
     from eqfuzz.run.configs.named import Config
 
 
@@ -84,12 +86,13 @@ def dag(
     verbose: Verbose = False,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
+    report: Reports = None,
     log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
     """Generate random graphs of operators.
 
     The same random seed, template and version give the same program everywhere. --config,
-    --known-issues and --time go with --run.
+    --known-issues, --time and --report go with --run.
 
     Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
     """
@@ -105,6 +108,7 @@ def dag(
         "--no-known-issues": no_known_issues,
         "--time": time,
         "--processes": processes,
+        "--report": report,
     }
     for option, value in of_runs.items():
         if value and not run:
@@ -119,13 +123,14 @@ def dag(
             seed_configs=seed_configs_of(config, configs_from),
             known_issues=known_issues_of(known_issues, no_known_issues),
         )
+    reports = report_targets(report)
     seeds = seeds_of(seed, start or 0, count or 1)
     as_json = format is OutputFormat.JSON
     if len(seeds) == 1 and out is None and not run and not artifacts:
         raise typer.Exit(
             exit_code_of_long_run(lambda: _print_one(source, seeds[0], as_json=as_json), stopped="nothing was written")
         )
-    generation = _DagGeneration(source, name, seeds, folder, artifacts, as_json, quiet, verbose, settings)
+    generation = _DagGeneration(source, name, seeds, folder, artifacts, as_json, quiet, verbose, settings, reports)
     raise typer.Exit(
         exit_code_of_long_run(generation.run, stopped=f"programs so far are in {folder}", errors_in=folder)
     )
@@ -144,6 +149,7 @@ class _DagGeneration:
     quiet: bool
     verbose: bool
     settings: Settings | None
+    reports: tuple[ReportTarget, ...]
 
     def run(self) -> int:
         from eqfuzz.events.generate import ProgramGenerated
@@ -204,6 +210,7 @@ class _DagGeneration:
             as_json=self.as_json,
             quiet=self.quiet,
             verbose=self.verbose,
+            reports=self.reports,
         )
 
 

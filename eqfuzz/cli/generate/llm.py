@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ from eqfuzz.cli.options.model import (
     Temperature,
     request_options,
 )
+from eqfuzz.cli.options.reports import Reports, report_targets
 from eqfuzz.cli.options.rewriting import OptionalStrategy, OptionalVariants, Rules, Strategy
 from eqfuzz.cli.options.values import (
     BadOption,
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from eqfuzz.generate.llm.prompt import Prompt
     from eqfuzz.generate.llm.request import GenerationRequest
     from eqfuzz.mutate.settings import Settings
+    from eqfuzz.report.machine.report_format import ReportTarget
     from eqfuzz.run.configs.named import Config
 
 
@@ -103,13 +106,15 @@ def llm(
     out: Out = OUT,
     format: EventFormat = OutputFormat.TEXT,
     quiet: Quiet = False,
+    report: Reports = None,
     log_level: LogLevelOption = LogLevel.WARNING,
 ) -> None:
     """Generate seeds by a language model.
 
     Programs are checked, and repaired by the model, and are written to DIR/programs. Nothing is sent anywhere but to
     the model named. The same command resumes where it stopped: responses are kept, so nothing is paid for twice.
-    --strategy, --rules ('paper': the ten transforms of Jin & Wan 2025), --variants, --config and --time go with --run.
+    --strategy, --rules ('paper': the ten transforms of Jin & Wan 2025), --variants, --config,
+    --time and --report go with --run.
 
     Exit codes: 0 nothing found, 1 findings (--run), 2 usage or bad input, 3 internal error, 130 interrupted.
     """
@@ -121,6 +126,7 @@ def llm(
         ("--config", config),
         ("--configs-from", configs_from),
         ("--time", time),
+        ("--report", report),
     ):
         if value and not run:
             raise BadOption(option, "it is about comparing, so it goes with --run")
@@ -153,7 +159,8 @@ def llm(
     )
     configs = configs_of(config, configs_from)
     settings = _settings(request, strategy, rules, variants, configs, time_limit(time)) if run else None
-    generation = _LlmGeneration(request, settings, as_json=format is OutputFormat.JSON, quiet=quiet)
+    reports = report_targets(report)
+    generation = _LlmGeneration(request, settings, reports, as_json=format is OutputFormat.JSON, quiet=quiet)
     if dry_run:
         raise typer.Exit(exit_code_of_long_run(generation.show, stopped="nothing was sent"))
     stopped = f"seeds so far are in {out}; the same command resumes"
@@ -163,9 +170,18 @@ def llm(
 class _LlmGeneration:
     """One invocation; with ``settings`` it compares the seeds afterwards."""
 
-    def __init__(self, request: GenerationRequest, settings: Settings | None, *, as_json: bool, quiet: bool) -> None:
+    def __init__(
+        self,
+        request: GenerationRequest,
+        settings: Settings | None,
+        reports: Sequence[ReportTarget],
+        *,
+        as_json: bool,
+        quiet: bool,
+    ) -> None:
         self.request = request
         self.settings = settings
+        self.reports = reports
         self.as_json = as_json
         self.quiet = quiet
 
@@ -220,7 +236,7 @@ class _LlmGeneration:
 
             return run(settings, handle)
 
-        code = report_run(settings, run_with_cost, as_json=self.as_json, quiet=self.quiet)
+        code = report_run(settings, run_with_cost, as_json=self.as_json, quiet=self.quiet, reports=self.reports)
         if costs and not self.as_json:
             WritingReport(make_console(), 0, quiet=self.quiet).handle(costs[0])
         return code

@@ -35,10 +35,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print only findings, one l
 LogLevelOption = Annotated[
     LogLevel, typer.Option("--log-level", case_sensitive=False, help="Log to stderr; DEBUG: with step timings.")
 ]
-JUnit = Annotated[
-    Path | None,
-    typer.Option("--junit", metavar="FILE", help="Also write the result as JUnit XML, one test case per seed."),
-]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything that the run writes.")]
 RunFolder = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the run: what it was called with as --out.")]
 

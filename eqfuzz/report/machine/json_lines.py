@@ -7,6 +7,7 @@ import math
 from types import TracebackType
 from typing import Any, TextIO
 
+from eqfuzz.events.catalogue import SweepSummary
 from eqfuzz.events.coverage import CoverageSummary, ProgramCovered
 from eqfuzz.events.event import Event
 from eqfuzz.events.generate import ProgramsRun
@@ -19,7 +20,7 @@ from eqfuzz.events.speed import SeedTimed
 _LAST = (SeedDone, SeedTimed, ProgramCovered, RuleChecked, RuleMeasured, ModelImported, SeedChecked)
 """The last event of a seed or a rule."""
 
-_SUMMARIES = (Summary, CheckSummary, ModelCheckSummary, CoverageSummary, ProgramsRun, SeedsSummary)
+_SUMMARIES = (Summary, CheckSummary, ModelCheckSummary, CoverageSummary, ProgramsRun, SeedsSummary, SweepSummary)
 
 
 class JsonLines:
@@ -83,14 +84,15 @@ class JsonLines:
 
 def to_line(event: Event) -> str:
     """One line of valid JSON; numbers that JSON does not have (nan, inf) are strings."""
-    return json.dumps(_plain(event.to_json()), allow_nan=False, default=str)
+    return json.dumps(plain_json(event.to_json()), allow_nan=False, default=str)
 
 
-def _plain(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """``value`` with texts in place of numbers that JSON does not have."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain_json(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain_json(inner) for inner in value]
     return value

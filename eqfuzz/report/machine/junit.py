@@ -2,107 +2,60 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from xml.etree import ElementTree
 
-from eqfuzz.atomic_file import replacement_of
-from eqfuzz.closeable import Closeable
-from eqfuzz.events.campaign import CampaignStarted, CampaignSummary, ItemEnded
-from eqfuzz.events.event import Event
-from eqfuzz.events.run import FindingReported, InvalidReason, SeedDone, SeedInvalid, Summary
-from eqfuzz.report.formatting import printable
-from eqfuzz.report.run.finding_panel import one_line
+from eqfuzz.events.run import InvalidReason
+from eqfuzz.report.formatting import encodable
+from eqfuzz.report.machine.reported_finding import ReportedFinding
+from eqfuzz.report.machine.run_record import RunRecord, SeedRecord
 from eqfuzz.report.run.invalid_seeds import reason_lines
-from eqfuzz.triage.findings.severity import Severity
 
 
-@dataclasses.dataclass(frozen=True)
-class _CaseElement:
-    """An element of a seed's test case; ``severity`` of a new finding."""
-
-    element: ElementTree.Element
-    severity: Severity | None = None
-
-
-class JUnitFile(Closeable):
-    """Collects events, and writes ``path`` when it is closed; a context manager.
+def junit_xml(record: RunRecord) -> str:
+    """The text of the file.
 
     New findings are failures, the most severe of a seed first, with its ``severity`` as a property of the test case.
     Invalid seeds are skipped, internal errors are errors, findings of known issues go into the seed's output.
-    Properties of the suite give the number of invalid seeds and the reasons. ``close`` raises OSError.
+    Properties of the suite give the number of invalid seeds and the reasons.
     """
+    seeds = [*record.seeds, *(SeedRecord("eqfuzz", error=error) for error in record.errors)]
+    cases = [_case(seed) for seed in seeds]
+    seconds = record.end.seconds if record.end is not None else 0.0
+    suite = ElementTree.Element("testsuite", name="eqfuzz", tests=str(len(cases)), time=f"{seconds:.3f}")
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(sum(case.find(tag) is not None for case in cases)))
+    suite.append(_properties(_counts(record.invalid_reasons)))
+    suite.extend(cases)
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._cases: list[ElementTree.Element] = []
-        self._open: dict[int, list[_CaseElement]] = {}
-        self._seconds = 0.0
-        self._invalid: Sequence[InvalidReason] = ()
-        self._seconds_of: dict[int, float] | None = None
 
-    def handle(self, event: Event) -> None:
-        """Take one event. Not to be called by two threads at once."""
-        match event:
-            case FindingReported(index=index, issue=issue, folder=folder):
-                tag = "system-out" if issue else "failure"
-                element = _element(tag, f"{one_line(event)}\n{issue or folder}")
-                if not issue:
-                    element.set("type", str(event.finding.verdict.kind))
-                    element.set("message", printable(event.finding.verdict.in_words))
-                self._open.setdefault(index, []).append(
-                    _CaseElement(element, None if issue else event.finding.severity)
-                )
-            case SeedInvalid(index=index, reason=reason):
-                skipped = _element("skipped", "")
-                skipped.set("message", printable(reason))
-                self._open.setdefault(index, []).append(_CaseElement(skipped))
-            case CampaignStarted():
-                self._seconds_of = {}
-            case SeedDone(index=index, seconds=seconds) if self._seconds_of is not None:
-                self._seconds_of[index] = seconds  # a campaign reports its findings afterwards
-            case SeedDone(index=index, seed=seed, seconds=seconds):
-                self._add(seed, seconds, self._open.pop(index, []))
-            case ItemEnded(index=index, seed=seed, state=state, reason=reason):
-                elements = self._open.pop(index, [])
-                elements += [_CaseElement(_element("error", reason))] if state in ("error", "lost") else []
-                self._add(seed, (self._seconds_of or {}).pop(index, 0.0), elements)
-            case Summary() | CampaignSummary():
-                self._seconds, self._invalid = event.seconds, event.invalid_reasons
-                for seed in event.left_out if isinstance(event, Summary) else ():
-                    skipped = _element("skipped", "")
-                    skipped.set("message", "not completed: the run ended before")
-                    self._add(seed, 0.0, [_CaseElement(skipped)])
-                for error in event.errors:
-                    self._add("eqfuzz", 0.0, [_CaseElement(_element("error", error))])
-            case _:
-                pass
+def _case(seed: SeedRecord) -> ElementTree.Element:
+    path = PurePath(encodable(seed.seed))
+    folder = ".".join(part for part in path.parent.parts if part not in ("/", ".")) or "seeds"
+    case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seed.seconds:.3f}")
+    new = sorted((one for one in seed.findings if one.is_new), key=lambda one: one.rank)
+    if new and new[0].severity is not None:
+        case.append(_properties([("severity", str(new[0].severity))]))
+    case.extend(_failure(one) for one in new)
+    case.extend(_element("system-out", one.line) for one in seed.findings if not one.is_new)
+    if seed.skipped:
+        skipped = ElementTree.SubElement(case, "skipped")
+        skipped.set("message", encodable(seed.skipped))
+    if seed.error:
+        case.append(_element("error", seed.error))
+    return case
 
-    def close(self) -> None:
-        """Write the file atomically."""
-        suite = ElementTree.Element(
-            "testsuite", name="eqfuzz", tests=str(len(self._cases)), time=f"{self._seconds:.3f}"
-        )
-        for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-            suite.set(name, str(sum(case.find(tag) is not None for case in self._cases)))
-        suite.append(_properties(_counts(self._invalid)))
-        suite.extend(self._cases)
-        root = ElementTree.Element("testsuites")
-        root.append(suite)
-        ElementTree.indent(root)
-        with replacement_of(self._path) as file:
-            ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
 
-    def _add(self, seed: str, seconds: float, children: list[_CaseElement]) -> None:
-        path = PurePath(seed)
-        folder = ".".join(part for part in path.parent.parts if part not in ("/", ".")) or "seeds"
-        case = ElementTree.Element("testcase", classname=folder, name=path.name, time=f"{seconds:.3f}")
-        children = sorted(children, key=lambda one: one.severity.rank if one.severity is not None else len(Severity))
-        if children and children[0].severity is not None:
-            case.append(_properties([("severity", str(children[0].severity))]))
-        case.extend(one.element for one in children)
-        self._cases.append(case)
+def _failure(finding: ReportedFinding) -> ElementTree.Element:
+    failure = _element("failure", finding.line)
+    failure.set("type", finding.kind)
+    failure.set("message", encodable(finding.message))
+    return failure
 
 
 def _counts(invalid: Sequence[InvalidReason]) -> list[tuple[str, str]]:
@@ -113,11 +66,11 @@ def _counts(invalid: Sequence[InvalidReason]) -> list[tuple[str, str]]:
 
 def _properties(pairs: Sequence[tuple[str, str]]) -> ElementTree.Element:
     properties = ElementTree.Element("properties")
-    properties.extend(ElementTree.Element("property", name=name, value=value) for name, value in pairs)
+    properties.extend(ElementTree.Element("property", name=name, value=encodable(value)) for name, value in pairs)
     return properties
 
 
 def _element(tag: str, text: str) -> ElementTree.Element:
     element = ElementTree.Element(tag)
-    element.text = printable(text)
+    element.text = encodable(text)
     return element

@@ -24,6 +24,9 @@ from eqfuzz.mutate.settings import CompileSettings, DeviceName, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.triage.confirm.cell import Cell
+from eqfuzz.triage.findings.buckets import bucket_id
+from eqfuzz.triage.findings.folder import write_folder
+from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from tests.unit.triage.findings import finding_of
 
 AGREE = Verdict(VerdictKind.AGREE, "they agree")
@@ -238,3 +241,22 @@ def test_gradient_of_a_shared_tensor_is_blamed_on_one_result(
     parts = {program.part([n]).name: verdict for n, verdict in enumerate(alone)}
     monkeypatch.setattr(judging, "_verdicts", lambda part: [parts[part.name]])
     assert judging._with_own_tensors(program, [WRONG] * 3) == expected
+
+
+def test_findings_of_earlier_calls_are_reported_before_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_folder(tmp_path / "findings", finding_of(fingerprint="values · amin"), ReproducerScript("pass", ""), None)
+    for is_earlier in (False, True):
+        _, events = swept(tmp_path, monkeypatch, "add", "wrong")
+        *_, finding, summary = events
+        assert isinstance(finding, FindingReported)
+        assert isinstance(summary, SweepSummary)
+        assert (finding.finding.id, finding.known, finding.bucket) == (
+            finding_of().id,
+            is_earlier,
+            bucket_id("values · amin"),
+        )
+
+
+def test_finding_whose_folder_is_gone_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    _, events = swept(tmp_path, monkeypatch, "wrong")
+    assert not [event for event in events if isinstance(event, FindingReported)]

@@ -2,18 +2,22 @@
 
 from xml.etree import ElementTree
 
+import junitparser
+
 from eqfuzz.events.campaign import CampaignStarted, ItemEnded
 from eqfuzz.events.run import FindingReported, SeedDone, SeedInvalid
 from eqfuzz.oracle.compare.verdict import VerdictKind
-from eqfuzz.report.machine.junit import JUnitFile
+from eqfuzz.report.machine.report_files import ReportFiles
+from eqfuzz.report.machine.report_format import ReportFormat, ReportTarget
 from tests.unit.report import sample_events as sample
+from tests.unit.report.reports import HOSTILE, finding_event, hostile_event, sweep
 from tests.unit.triage.findings import finding_of
 
 
 def suite_of(path, *events):
-    with JUnitFile(path) as file:
+    with ReportFiles([ReportTarget(ReportFormat.JUNIT, path)]) as files:
         for event in events:
-            file.handle(event)
+            files.handle(event)
     return ElementTree.parse(path).getroot().find("testsuite")
 
 
@@ -117,3 +121,31 @@ def test_most_severe_finding_of_seed_comes_first(tmp_path):
     [severity] = case.findall("properties/property")
     assert (severity.get("name"), severity.get("value")) == ("severity", "wrong-values")
     assert clean.find("properties") is None
+
+
+def test_another_program_reads_the_file(tmp_path):
+    suite_of(
+        tmp_path / "j.xml",
+        sample.started(),
+        hostile_event(tmp_path / "f"),
+        done(0, f"seeds/{HOSTILE}.py"),
+        SeedInvalid(index=1, seed="b.py", reason=HOSTILE),
+        done(1, "b.py"),
+        sample.summary(errors=[HOSTILE]),
+    )
+    [suite] = junitparser.JUnitXml.fromfile(str(tmp_path / "j.xml"))
+    assert (suite.tests, suite.failures, suite.skipped, suite.errors) == (3, 1, 1, 1)
+    failing, skipped, broken = suite
+    assert [type(case.result[0]).__name__ for case in (failing, skipped, broken)] == ["Failure", "Skipped", "Error"]
+    assert failing.result[0].message.startswith("::error file=x,line=1::%0A |`a`")
+
+
+def test_finding_of_a_seed_that_was_not_completed_is_kept(tmp_path):
+    finding = FindingReported(index=7, finding=finding_of(VerdictKind.HANG), folder="f", known=False)
+    suite = suite_of(tmp_path / "j.xml", sample.started(), finding)
+    assert suite.get("failures") == "1"
+
+
+def test_programs_of_a_sweep_are_test_cases(tmp_path):
+    suite = suite_of(tmp_path / "j.xml", *sweep(finding_event()))
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")

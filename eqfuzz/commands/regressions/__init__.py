@@ -1,0 +1,1 @@
+"""Regressions between two releases of torch."""
