@@ -54,7 +54,10 @@ def boolean_function(script: str) -> ReportedScript:
     reading = cst.parse_module(program + "\n").visit(found).code.strip("\n")
     reads = found.applies and not re.search(r"\bBACKEND\b", script)
     body = reading if reads else program
-    imports = _imports(text_of(parts.imports), body, reads_environment=reads)
+    imports = text_of(parts.imports)
+    if not re.search(r"^import torch$", imports, re.MULTILINE):
+        imports = f"{imports}\n\nimport torch".strip("\n")
+    imports = _imports(imports, body, reads_environment=reads)
     constant = [f'BACKEND = os.environ.get("{BACKEND_VARIABLE}", "{found.default}")'] if reads else []
     text = "\n\n\n".join(["\n\n".join([imports, *constant]), body, _GUARD])
     return ReportedScript(text, found.default if reads else "", has_function=True)

@@ -101,7 +101,7 @@ class UpstreamEvidence:
     script: ReportedScript
     """As it is shown in the report."""
     outcome: ReplayOutcome
-    """The first of its runs that fails, else the first."""
+    """The run that breaks down, if one does; else the first that fails, else the first."""
     failing: int
     """How many of ``RUNS`` runs fail."""
     seconds: float
@@ -203,10 +203,12 @@ class EvidenceCollector:
                 shown, outcomes = ReportedScript(script, "", has_function=False), plain
                 seconds = plain_seconds
         failing = [outcome for outcome in outcomes if outcome.status == STILL_FAILING]
-        evidence = UpstreamEvidence(
-            shown, (failing or outcomes)[0], len(failing), seconds, unconverted, traits=self._traits(shown.text)
-        )
-        verdict = _verdict(evidence.outcome)
+        outcome = next((one for one in outcomes if one.status == ERROR), (failing or outcomes)[0])
+        evidence = UpstreamEvidence(shown, outcome, len(failing), seconds, unconverted)
+        if outcome.status == ERROR:
+            return evidence
+        evidence = dataclasses.replace(evidence, traits=self._traits(shown.text))
+        verdict = _verdict(outcome)
         releases = [(release, verdict), *self._other_releases(shown.text)]
         evidence = dataclasses.replace(evidence, releases=tuple(sorted(releases, key=_age)))
         if self._plan.is_quick or not failing:
