@@ -11,7 +11,7 @@ from pathlib import Path
 from eqfuzz.program.release import Release
 from eqfuzz.report.evidence import evidence_text
 from eqfuzz.report.issue import without_docstring
-from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
+from eqfuzz.triage.confirm.replay import FIXED, REPLAY_SECONDS, STILL_FAILING
 from eqfuzz.triage.upstream.evidence import EvidenceCollector, EvidencePlan, UpstreamEvidence
 from eqfuzz.triage.upstream.mitigations import FAILS, PASSES
 from tools.release_columns import Column
@@ -71,7 +71,9 @@ def gallery_evidence(
     """The evidence for a defect with this interpreter, with the outcomes by release that were measured before."""
     script = without_docstring(page.with_suffix(".py").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="eqfuzz-gallery-") as place:
-        evidence = EvidenceCollector(Path(place), EvidencePlan(title, jobs=jobs)).collect(script, release)
+        evidence = EvidenceCollector(Path(place), EvidencePlan(title, jobs=jobs, seconds=REPLAY_SECONDS)).collect(
+            script, release
+        )
     outcomes = [(column.release, column.outcomes[page.stem]) for column in columns if page.stem in column.outcomes]
     words = {FIXED.lower(): PASSES, STILL_FAILING.lower(): FAILS}
     return dataclasses.replace(evidence, releases=tuple((one, words.get(text, text)) for one, text in outcomes))

@@ -67,7 +67,6 @@ def issue(
     issues = _issues_of(tracker)
     reported = _reported(finding, known_issues)
     script = ReproducerScript.read(folder)
-    shown = script.with_values if with_values else script.text
     plan = EvidencePlan(
         title=title(finding),
         device=finding.device,
@@ -79,7 +78,13 @@ def issue(
         is_quick=quick,
     )
     try:
-        evidence = _evidence(finding, folder, shown, plan, shows_progress=format is OutputFormat.TEXT)
+        evidence = _evidence(
+            finding,
+            folder,
+            script.with_values if with_values else script.text,
+            plan,
+            shows_progress=format is OutputFormat.TEXT,
+        )
         if evidence.outcome.status == ERROR:
             last_line = (evidence.outcome.output.strip().splitlines() or ["the reproducer printed nothing"])[-1]
             raise VerbFailed(f"{folder.name}: {last_line}")
@@ -137,14 +142,14 @@ def _reported(finding: Finding, files: list[Path] | None) -> str:
     from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
 
     try:
-        known = known_as(finding, read_known_issues(known_issue_files(files or [])), datetime.date.today())
+        entry = known_as(finding, read_known_issues(known_issue_files(files or [])), datetime.date.today())
     except ValueError as error:
         raise UsageError(str(error)) from None
-    return known.url if known is not None else ""
+    return entry.url if entry is not None else ""
 
 
 def _evidence(
-    finding: Finding, folder: Path, shown: str, plan: EvidencePlan, *, shows_progress: bool
+    finding: Finding, folder: Path, script: str, plan: EvidencePlan, *, shows_progress: bool
 ) -> UpstreamEvidence:
     """Run the script in a folder of its own, with what it reads beside it. Raises SandboxUnavailable."""
     import shutil
@@ -165,11 +170,11 @@ def _evidence(
             shutil.copyfile(preload, Path(place) / "preload.py")
         collector = EvidenceCollector(Path(place), plan)
         if not shows_progress:
-            return collector.collect(without_docstring(shown), this_release())
+            return collector.collect(without_docstring(script), this_release())
         progress = ProgressCounter("runs")
         with LiveRenderer(make_console(stderr=True), progress):
             collector = EvidenceCollector(Path(place), plan, progress.advance)
-            return collector.collect(without_docstring(shown), this_release())
+            return collector.collect(without_docstring(script), this_release())
 
 
 def _warnings(

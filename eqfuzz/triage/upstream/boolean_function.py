@@ -50,17 +50,17 @@ def boolean_function(script: str) -> ReportedScript:
     assert isinstance(function, cst.FunctionDef)
     function = function.with_deep_changes(function.body, body=[*function.body.body, *in_a_body(run)])
     program = "\n\n\n".join(filter(None, [text_of(parts.setup), code_of(function).strip("\n")]))
-    found = BackendFromEnvironment()
-    reading = cst.parse_module(program + "\n").visit(found).code.strip("\n")
-    reads = found.applies and not re.search(r"\bBACKEND\b", script)
+    backends = BackendFromEnvironment()
+    reading = cst.parse_module(program + "\n").visit(backends).code.strip("\n")
+    reads = backends.applies and not re.search(r"\bBACKEND\b", script)
     body = reading if reads else program
     imports = text_of(parts.imports)
     if not re.search(r"^import torch$", imports, re.MULTILINE):
         imports = f"{imports}\n\nimport torch".strip("\n")
     imports = _imports(imports, body, reads_environment=reads)
-    constant = [f'BACKEND = os.environ.get("{BACKEND_VARIABLE}", "{found.default}")'] if reads else []
+    constant = [f'BACKEND = os.environ.get("{BACKEND_VARIABLE}", "{backends.default}")'] if reads else []
     text = "\n\n\n".join(["\n\n".join([imports, *constant]), body, _GUARD])
-    return ReportedScript(text, found.default if reads else "", has_function=True)
+    return ReportedScript(text, backends.default if reads else "", has_function=True)
 
 
 def with_static_shapes(script: str) -> str:
@@ -69,7 +69,7 @@ def with_static_shapes(script: str) -> str:
 
 
 def with_setting(script: str, setting: str) -> str:
-    """A script in which a statement is executed first, behind the imports that it begins with."""
+    """A script in which an option is set first, behind the imports that it begins with, and its module imported."""
     module = cst.parse_module(script)
     count = 0
     for number, statement in enumerate(module.body):
@@ -77,7 +77,8 @@ def with_setting(script: str, setting: str) -> str:
             break
         if any(isinstance(part, cst.Import | cst.ImportFrom) for part in statement.body):
             count = number + 1
-    lines = [cst.parse_statement(line) for line in ("import torch", *setting.splitlines())]
+    owner = setting.partition(".config.")[0]
+    lines = [cst.parse_statement(line) for line in (f"import {owner}.config", setting)]
     return module.with_changes(body=[*module.body[:count], *lines, *module.body[count:]]).code
 
 

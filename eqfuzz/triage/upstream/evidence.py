@@ -99,7 +99,7 @@ class UpstreamEvidence:
     """What was found out about a reproducer; what was not tried is empty."""
 
     script: ReportedScript
-    """As it is shown in the report."""
+    """As the report has it."""
     outcome: ReplayOutcome
     """The run that breaks down, if one does; else the first that fails, else the first."""
     failing: int
@@ -180,7 +180,7 @@ class EvidencePlan:
 class EvidenceCollector:
     """Runs one reproducer in the folder ``place``, which already has what the script reads beside itself.
 
-    ``report`` is told after each run. Raises SandboxUnavailable.
+    ``report`` is called after each run. Raises SandboxUnavailable.
     """
 
     def __init__(self, place: Path, plan: EvidencePlan, report: Callable[[], None] = lambda: None) -> None:
@@ -192,39 +192,39 @@ class EvidenceCollector:
         """The evidence for a ``script`` without its docstring; ``release`` is that of this interpreter."""
         unconverted, outcomes = "", []
         try:
-            shown = boolean_function(script)
-            outcomes, seconds = self._runs(shown.text)
+            reported = boolean_function(script)
+            outcomes, seconds = self._runs(reported.text)
         except NotConverted as error:
-            shown, unconverted, seconds = ReportedScript(script, "", has_function=False), str(error), 0.0
+            reported, unconverted, seconds = ReportedScript(script, "", has_function=False), str(error), 0.0
         if not any(outcome.status == STILL_FAILING for outcome in outcomes):
             plain, plain_seconds = self._runs(script)
             if not outcomes or any(outcome.status == STILL_FAILING for outcome in plain):
                 unconverted = unconverted or "as a function it does not fail"
-                shown, outcomes = ReportedScript(script, "", has_function=False), plain
+                reported, outcomes = ReportedScript(script, "", has_function=False), plain
                 seconds = plain_seconds
         failing = [outcome for outcome in outcomes if outcome.status == STILL_FAILING]
         outcome = next((one for one in outcomes if one.status == ERROR), (failing or outcomes)[0])
-        evidence = UpstreamEvidence(shown, outcome, len(failing), seconds, unconverted)
+        evidence = UpstreamEvidence(reported, outcome, len(failing), seconds, unconverted)
         if outcome.status == ERROR:
             return evidence
-        evidence = dataclasses.replace(evidence, traits=self._traits(shown.text))
+        evidence = dataclasses.replace(evidence, traits=self._traits(reported.text))
         verdict = _verdict(outcome)
-        releases = [(release, verdict), *self._other_releases(shown.text)]
+        releases = [(release, verdict), *self._other_releases(reported.text)]
         evidence = dataclasses.replace(evidence, releases=tuple(sorted(releases, key=_age)))
         if self._plan.is_quick or not failing:
             return evidence
         return self._explained(evidence, script)
 
     def _explained(self, evidence: UpstreamEvidence, script: str) -> UpstreamEvidence:
-        shown = evidence.script
+        reported = evidence.script
         if self._plan.device == "cuda":
-            evidence = dataclasses.replace(evidence, on_cpu=self._verdict_of(_on_cpu(shown.text)))
-        if shown.backend in (*LADDER, "inductor"):
-            backends = self._tried(shown, [on_backend(name) for name in (*LADDER, "inductor")])
+            evidence = dataclasses.replace(evidence, on_cpu=self._verdict_of(_on_cpu(reported.text)))
+        if reported.backend in (*LADDER, "inductor"):
+            backends = self._tried(reported, [on_backend(name) for name in (*LADDER, "inductor")])
             evidence = dataclasses.replace(evidence, backends=backends)
         first = evidence.first_backend or "inductor"
         evidence = dataclasses.replace(
-            evidence, mitigations=self._tried(shown, tried_on(shown, first, self._plan.device))
+            evidence, mitigations=self._tried(reported, tried_on(reported, first, self._plan.device))
         )
         if first not in LADDER[:2]:
             evidence = self._bisected(evidence)

@@ -7,7 +7,7 @@ from eqfuzz.triage.upstream.evidence import UpstreamEvidence
 from eqfuzz.triage.upstream.mitigations import DECOMPOSITIONS, DYNAMIC, FAILS, PASSES
 
 SILENT = (Severity.WRONG_VALUES, Severity.WRONG_GRADIENTS_OR_EFFECTS, Severity.LOST_VALIDATION)
-"""Nothing tells the user that something is wrong."""
+"""The user does not notice that something is wrong."""
 
 _BY_BACKEND = {
     "eager": ("module: dynamo",),

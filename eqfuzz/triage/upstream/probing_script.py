@@ -37,7 +37,7 @@ EXACT = {
 
 
 def main(script):
-    probe = Probe()
+    probe = TraitProbe()
     torch.compile = functools.partial(in_eager, probe)
     sys.argv = [script]
     with contextlib.redirect_stdout(io.StringIO()):
@@ -66,7 +66,7 @@ def in_eager(probe, model=None, **arguments):
     return model
 
 
-class Probe(TorchDispatchMode):
+class TraitProbe(TorchDispatchMode):
     """Looks at each operator of the program."""
 
     def __init__(self):

@@ -1,8 +1,8 @@
 """Issues of PyTorch's tracker, from a file, and the likely duplicates of a finding among them.
 
 Issues are compared by the names in them: the pass or lowering, operators, the exception, innermost functions of torch.
-Such names are spelled the same everywhere, so they are compared as a whole; a measure of similar spelling, as rapidfuzz
-has, would rate ``amin`` and ``argmin`` alike. A name counts the more the fewer issues have it.
+Such names are the same everywhere, so they are compared as a whole; an edit distance, as rapidfuzz has, would rate
+``amin`` and ``argmin`` alike. A name counts the more the fewer issues have it.
 """
 
 from __future__ import annotations

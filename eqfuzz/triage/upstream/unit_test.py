@@ -160,6 +160,8 @@ def _assertion(right: cst.BaseExpression) -> str:
             sides = code_of(left), code_of(other)
             if all(side.endswith((".dtype", ".shape", ".stride()")) for side in sides):
                 return f"self.assertEqual({sides[0]}, {sides[1]})"
+        case cst.UnaryOperation(operator=cst.Not()):
+            return f"self.assertFalse({code_of(right.expression.with_changes(lpar=[], rpar=[]))})"
     return f"self.assertTrue({code_of(right)})"
 
 

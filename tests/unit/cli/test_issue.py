@@ -144,9 +144,9 @@ def test_private_values_are_run_and_not_shown(runs):
     result = in_json("ee", "--quick")
     assert "private" in [warning["check"] for warning in result["warnings"]]
     assert "271828" not in json.dumps(result)
-    shown = in_json("ee", "--quick", "--with-values")
-    assert "private" not in [warning["check"] for warning in shown["warnings"]]
-    assert "SECRET = 271828" in shown["text"]
+    reported = in_json("ee", "--quick", "--with-values")
+    assert "private" not in [warning["check"] for warning in reported["warnings"]]
+    assert "SECRET = 271828" in reported["text"]
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ Found with eqfuzz 0.1.0 and torch 2.13.0 cpu (finding 1f2e3d4c5b, bucket {bucket
 
 def evidence_of(outcome=OUTCOME, script=SCRIPT, **changed):
     verdict = FAILS if outcome.status == STILL_FAILING else PASSES
-    shown = ReportedScript(script, "", has_function=False)
+    reported = ReportedScript(script, "", has_function=False)
     fields = {"failing": 3, "seconds": 4.5, "releases": ((RELEASE, verdict),), **changed}
-    return UpstreamEvidence(shown, outcome, **fields)
+    return UpstreamEvidence(reported, outcome, **fields)
 
 
 def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT, **more):

@@ -13,11 +13,11 @@ OLD, NEW, NEWEST = (Release(name, "cpu") for name in ("2.9.0", "2.13.0", "2.15.0
 def evidence_of(script=SCRIPT, *, cures=(), first="inductor", **changed):
     """Evidence of a defect that ``first`` shows, and that goes with each of ``cures``."""
     ladder = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
-    shown = ladder.index(first)
+    place = ladder.index(first)
     fields = {
         "failing": 3,
         "seconds": 5.0,
-        "backends": tuple(Trial(on_backend(name), FAILS if n >= shown else PASSES) for n, name in enumerate(ladder)),
+        "backends": tuple(Trial(on_backend(name), FAILS if n >= place else PASSES) for n, name in enumerate(ladder)),
         "mitigations": tuple(Trial(Mitigation(name, "inductor"), PASSES) for name in cures),
         "releases": ((NEWEST, FAILS),),
         **changed,

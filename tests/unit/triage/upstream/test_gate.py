@@ -57,16 +57,16 @@ def test_context_of_a_report_warns_too(changed, check):
 
 def test_script_without_a_function_or_a_free_backend_warns():
     fixed = evidence_of()
-    shown = ReportedScript(SCRIPT, "", has_function=True)
-    assert [w.check for w in gate(evidence_of_script(fixed, shown))] == ["backend"]
-    shown = ReportedScript(SCRIPT, "", has_function=False)
-    assert [w.check for w in gate(evidence_of_script(fixed, shown))] == ["no test_fn"]
+    reported = ReportedScript(SCRIPT, "", has_function=True)
+    assert [w.check for w in gate(evidence_of_script(fixed, reported))] == ["backend"]
+    reported = ReportedScript(SCRIPT, "", has_function=False)
+    assert [w.check for w in gate(evidence_of_script(fixed, reported))] == ["no test_fn"]
 
 
-def evidence_of_script(evidence, shown):
+def evidence_of_script(evidence, reported):
     import dataclasses
 
-    return dataclasses.replace(evidence, script=shown, unconverted="its end is elsewhere")
+    return dataclasses.replace(evidence, script=reported, unconverted="its end is elsewhere")
 
 
 def test_regression_is_not_fixed():

@@ -11,9 +11,9 @@ X = torch.tensor([[1.0, 5.0, 2.0], [0.5, 3.0, 4.0]])
 
 
 def facts_of(function, *args):
-    probe = probing_script.Probe()
+    probe = probing_script.TraitProbe()
     probing_script.in_eager(probe, function)(*args)
-    return {name: found for name, found in probe.facts.items() if found}
+    return {name: seen for name, seen in probe.facts.items() if seen}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_probe_sees_special_values_jumps_ties_and_draws(function, value, facts):
 
 
 def test_module_is_probed_as_it_is():
-    probe = probing_script.Probe()
+    probe = probing_script.TraitProbe()
     model = torch.nn.Dropout(0.5)
     assert probing_script.in_eager(probe, backend="eager")(model) is model
     model(torch.ones(3))

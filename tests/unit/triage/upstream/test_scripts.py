@@ -128,7 +128,7 @@ def test_exit_status_becomes_the_result(end, lines):
 
 
 @pytest.mark.parametrize(
-    ("call", "backend", "shown"),
+    ("call", "backend", "text"),
     [
         ("torch.compile(f)", "inductor", "torch.compile(f, backend=BACKEND)"),
         ('torch.compile(f, backend="aot_eager")', "aot_eager", "torch.compile(f, backend=BACKEND)"),
@@ -137,10 +137,10 @@ def test_exit_status_becomes_the_result(end, lines):
         ("torch.compile(f), BACKEND", "", "torch.compile(f), BACKEND"),
     ],
 )
-def test_backend_is_read_only_where_all_calls_have_one(call, backend, shown):
+def test_backend_is_read_only_where_all_calls_have_one(call, backend, text):
     converted = boolean_function(f"import torch\nrun = {call}\nraise SystemExit(1)\n")
     assert converted.backend == backend
-    assert shown in converted.text
+    assert text in converted.text
     assert ("os.environ" in converted.text) == bool(backend)
 
 
@@ -180,7 +180,7 @@ def test_setting_is_executed_behind_the_first_imports():
     text = with_setting(FUNCTION, "torch._inductor.config.pattern_matcher = False")
     lines = text.splitlines()
     place = lines.index("torch._inductor.config.pattern_matcher = False")
-    assert lines[place - 1] == "import torch"
+    assert lines[place - 1] == "import torch._inductor.config"
     assert place < next(n for n, line in enumerate(lines) if line.startswith("BACKEND"))
     ast.parse(text)
 
@@ -206,7 +206,7 @@ def test_definitions_may_stay_outside_of_the_test():
         ("raise SystemExit(not torch.allclose(a, b))", "self.assertEqual(a, b)"),
         ("raise SystemExit(not torch.allclose(a, b, rtol=1))", "self.assertTrue(torch.allclose(a, b, rtol=1))"),
         ("raise SystemExit(a.dtype != b.dtype)", "self.assertEqual(a.dtype, b.dtype)"),
-        ("raise SystemExit(a > 3)", "self.assertTrue(not a > 3)"),
+        ("raise SystemExit(a > 3)", "self.assertFalse(a > 3)"),
         ("raise SystemExit(1)", 'self.fail("eager and compiled differ")'),
     ],
 )

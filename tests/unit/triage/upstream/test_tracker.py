@@ -16,11 +16,11 @@ WANTED = {"amin": 3.0, "inductor, lowerings": 1.0, "wrong result": 0.5}
 
 
 def test_same_place_comes_before_the_same_words():
-    found = likely_duplicates(ISSUES, WANTED)
-    assert [one.issue.number for one in found][:2] == [1, 3]
-    assert 2 not in [one.issue.number for one in found]
-    assert found[0].shared[0] == "amin"
-    assert found[0].score > found[1].score
+    ranked = likely_duplicates(ISSUES, WANTED)
+    assert [one.issue.number for one in ranked][:2] == [1, 3]
+    assert 2 not in [one.issue.number for one in ranked]
+    assert ranked[0].shared[0] == "amin"
+    assert ranked[0].score > ranked[1].score
 
 
 def test_issue_with_everything_is_likely():
@@ -31,9 +31,9 @@ def test_issue_with_everything_is_likely():
 
 def test_no_more_than_asked_for_are_named():
     issues = [TrackedIssue(number=n, title="amin lowerings") for n in range(20)]
-    found = likely_duplicates(issues, WANTED)
-    assert [one.issue.number for one in found] == [19, 18, 17, 16, 15]
-    assert found[0].address == "https://github.com/pytorch/pytorch/issues/19"
+    ranked = likely_duplicates(issues, WANTED)
+    assert [one.issue.number for one in ranked] == [19, 18, 17, 16, 15]
+    assert ranked[0].address == "https://github.com/pytorch/pytorch/issues/19"
     assert likely_duplicates(issues, {}) == []
     assert likely_duplicates([], WANTED) == []
 
