@@ -35,6 +35,7 @@ def facts_of(function, *args):
         (lambda x: x + 1, torch.tensor([2**31 - 1], dtype=torch.int32), {"limits": {"int32"}}),
         (lambda x: x + 1, torch.tensor([255, 0], dtype=torch.uint8), {}),
         (lambda x: x + 1, torch.tensor([1e-40]), {"subnormal": {"float32"}}),
+        (lambda x: x + torch.empty(3).fill_(1), torch.ones(3), {}),
         (lambda x: x + torch.rand(3), torch.ones(3), {"draws": {"rand"}}),
         (lambda x: x.masked_fill(x > 1, 0), torch.tensor([1 + 2j])[0].real, {}),
     ],
