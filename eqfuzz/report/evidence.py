@@ -8,11 +8,9 @@ from pathlib import Path
 
 import jinja2
 
+from eqfuzz.triage.reproducer.script_files import TEST_FUNCTION
 from eqfuzz.triage.upstream.evidence import RUNS, UpstreamEvidence
 from eqfuzz.triage.upstream.script_parts import BACKEND_VARIABLE
-
-TEST_FUNCTION, UNIT_TEST = "test_fn.py", "unit_test.py"
-"""Names of the files of a report's two scripts."""
 
 _TEMPLATE = Path(__file__).with_name("evidence.md.j2")
 

@@ -53,14 +53,13 @@ def issue(
     pythons = dict(interpreter_of(name) for name in python or [])
 
     from eqfuzz.program.release import this_release
-    from eqfuzz.report.evidence import TEST_FUNCTION, UNIT_TEST
     from eqfuzz.report.issue import issue_text, labels_of, title
     from eqfuzz.run.protocol import RunnerFailed
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable
     from eqfuzz.triage.confirm.replay import ERROR, torch_versions
     from eqfuzz.triage.locate.torch_accuracy import own_checks
     from eqfuzz.triage.reproducer.script import is_watched
-    from eqfuzz.triage.reproducer.script_files import VALUES, ReproducerScript
+    from eqfuzz.triage.reproducer.script_files import ISSUE, TEST_FUNCTION, UNIT_TEST, VALUES, ReproducerScript
     from eqfuzz.triage.upstream.evidence import EvidencePlan
 
     finding = finding_in(folder)
@@ -104,7 +103,7 @@ def issue(
         warnings=warnings,
         duplicates=duplicates,
     )
-    files = {"issue.md": text, TEST_FUNCTION: evidence.script.text}
+    files = {ISSUE: text, TEST_FUNCTION: evidence.script.text}
     files |= {UNIT_TEST: evidence.test.text} if evidence.test is not None else {}
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
@@ -115,7 +114,7 @@ def issue(
     result = {
         "event": "issue",
         "id": folder.name,
-        "file": str(folder / "issue.md"),
+        "file": str(folder / ISSUE),
         "labels": labels_of(finding, evidence),
         "warnings": [dataclasses.asdict(warning) for warning in warnings],
         "duplicates": [
