@@ -3,8 +3,9 @@
 Runs the scripts of ``docs/findings/`` with each ``--python``, as ``eqfuzz replay`` runs reproducers, and prints the
 index: a row per defect, a column per release. ``--write`` writes it to ``docs/findings/index.md``; columns of other
 releases are kept, from ``results.json`` beside it. ``--issues`` writes each defect as an issue for PyTorch, with the
-output of its script on the last ``--python`` that shows it, to ``docs/findings/issues/``. ``--times`` runs each script
-repeatedly: one that does not end the same way each time breaks down.
+output of its script on the last ``--python`` that shows it, to ``docs/findings/issues/``; with ``--evidence`` it is
+what ``eqfuzz issue`` writes: the script as a function, mitigations, the bisector, a unit test. ``--times`` runs each
+script repeatedly: one that does not end the same way each time breaks down.
 
 Exit codes: 0 every script had a result, 2 bad usage, 3 a script broke down.
 """
@@ -21,10 +22,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from eqfuzz.program.release import NoTorch, Release, release_of
+from eqfuzz.program.release import NoTorch, Release, release_of, this_release
 from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, run_script, torch_versions
 from eqfuzz.triage.findings.severity import Severity
-from tools.gallery_issue import defect_issue
+from eqfuzz.triage.upstream.evidence import UpstreamEvidence
+from eqfuzz.triage.upstream.gate import GateContext, gate
+from eqfuzz.triage.upstream.labels import suggested_labels
+from tools.gallery_issue import defect_issue, gallery_evidence
 from tools.release_columns import Column, merge, read_columns, with_table, write_columns
 
 FOLDER = Path(__file__).parents[1] / "docs" / "findings"
@@ -162,7 +166,8 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         index = folder / INDEX
         index.write_text(with_table(index.read_text(encoding="utf-8"), table(defects, columns)), encoding="utf-8")
     if chosen.issues:
-        _write_issues(folder, [defect for defect in defects if defect.script in run], list(pythons), outcomes, columns)
+        defects = [defect for defect in defects if defect.script in run]
+        _write_issues(folder, defects, list(pythons), outcomes, columns, chosen.jobs if chosen.evidence else 0)
     failed = {key: outcome for key, outcome in outcomes.items() if outcome.status == ERROR}
     for (python, name), outcome in failed.items():
         why = (outcome.output.strip().splitlines() or ["it printed nothing"])[-1]
@@ -176,16 +181,34 @@ def _write_issues(
     pythons: Sequence[str],
     outcomes: Mapping[tuple[str, str], ReplayOutcome],
     columns: Sequence[Column],
+    evidence_jobs: int,
 ) -> None:
-    """Write the issue of each defect that shows with one of ``pythons``."""
+    """Write the issue of each defect that shows with one of ``pythons``.
+
+    With ``evidence_jobs``, so many processes at a time try what explains it.
+    """
     (folder / ISSUES).mkdir(exist_ok=True)
     versions = {python: torch_versions(python) for python in pythons}
     for defect in defects:
         failing = [python for python in pythons if outcomes[python, defect.name].status == STILL_FAILING]
         if failing:
             output = outcomes[failing[-1], defect.name].output
-            text = defect_issue(defect.title, defect.page, output, defect.upstream, columns, versions[failing[-1]])
+            evidence = _tried(defect, columns, evidence_jobs) if evidence_jobs else None
+            labels = suggested_labels(evidence, defect.severity, "cpu") if evidence is not None else ()
+            parts = defect.title, defect.page, output, defect.upstream, columns, versions[failing[-1]]
+            text = defect_issue(*parts, evidence, labels)
             (folder / ISSUES / defect.page.name).write_text(text, encoding="utf-8")
+
+
+def _tried(defect: Defect, columns: Sequence[Column], jobs: int) -> UpstreamEvidence | None:
+    """The evidence for a defect; None where this interpreter does not show it. Prints the gate's warnings."""
+    evidence = gallery_evidence(defect.title, defect.page, columns, this_release(), jobs)
+    reported = defect.upstream if defect.upstream.startswith("https:") else ""
+    warnings = gate(evidence, GateContext(reported=reported))
+    print(f"{defect.name}: {'see to' if warnings else 'no warning'}", flush=True)
+    for warning in warnings:
+        print(f"  {warning}", flush=True)
+    return evidence if evidence.failing else None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -196,6 +219,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--write", action="store_true", help="write the index and the results")
     parser.add_argument("--issues", action="store_true", help="write an issue for PyTorch of each defect")
+    parser.add_argument(
+        "--evidence", action="store_true", help="with --issues: try mitigations, the bisector and a unit test, and warn"
+    )
     parser.add_argument("--times", type=int, default=1, metavar="N", help="run each script N times (default: 1)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="scripts run at once")
     return parser

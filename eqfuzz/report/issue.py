@@ -5,25 +5,29 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import jinja2
-
+from eqfuzz.errors import one_line
 from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.program.release import Release
-from eqfuzz.report.formatting import value
+from eqfuzz.report.evidence import environment, evidence_text, fence_for
+from eqfuzz.report.formatting import printable, value
 from eqfuzz.report.issue_searches import searches
 from eqfuzz.torch_internals.bisector import application
-from eqfuzz.triage.confirm.replay import STILL_FAILING, ReplayOutcome
+from eqfuzz.triage.confirm.replay import STILL_FAILING
 from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import guarded_by
 from eqfuzz.triage.findings.program_features import features_of
-from eqfuzz.triage.findings.stage import Blame, backends_below, third_opinions
+from eqfuzz.triage.findings.stage import STAGES, Blame, backends_below, third_opinions
 from eqfuzz.triage.reproducer.header import without_imports_of_torch
+from eqfuzz.triage.upstream.evidence import UpstreamEvidence
+from eqfuzz.triage.upstream.gate import GateWarning
+from eqfuzz.triage.upstream.labels import asks_for_priority, suggested_labels
+from eqfuzz.triage.upstream.tracker import LikelyDuplicate
 
 _TEMPLATE = Path(__file__).with_name("issue.md.j2")
 _WORDS = {
@@ -43,32 +47,35 @@ _DTYPE = re.compile(r"torch\.((?:u?int|float|bfloat|complex)\d+|bool)\b")
 
 def issue_text(
     finding: Finding,
-    script: str,
-    outcome: ReplayOutcome,
+    evidence: UpstreamEvidence,
     checks: Mapping[str, Mapping[str, bool]],
     *,
     release: Release,
     versions: str,
     beside: str = "",
+    warnings: Sequence[GateWarning] = (),
+    duplicates: Sequence[LikelyDuplicate] = (),
 ) -> str:
     """The text of ``issue.md``. ``checks`` are the results of PyTorch's own accuracy checks, by path of the value.
 
-    ``release`` is the torch that gave ``outcome``, ``versions`` the output of its collect_env. ``beside`` is the file
-    with private values that the script reads.
+    ``release`` is the torch that gave the ``evidence``, ``versions`` the output of its collect_env. ``beside`` is the
+    file with private values that the script reads. ``warnings`` are those of the gate.
     """
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
-    environment.filters["in_comment"] = lambda text: text.replace("--", "- -")
+    markdown = environment()
+    markdown.filters["in_comment"] = lambda text: printable(one_line(text)).replace("--", "- -")
     raises = finding.verdict.kind in (VerdictKind.COMPILER_CRASH, VerdictKind.EXCEPTION_MISMATCH)
+    outcome, script = evidence.outcome, evidence.script.text
     texts = script, outcome.output, finding.original.source, finding.transformed.source, _error(finding), versions
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+    return markdown.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         title=title(finding),
         summary=_summary(finding),
-        script=without_docstring(script),
+        script=script.strip("\n"),
         output=outcome.output.strip("\n"),
         beside=beside,
         expected=_expected(finding.verdict.evidence or Evidence()),
-        backends=_backends(finding),
-        facts=_facts(finding, checks),
+        backends=[] if evidence.backends else _backends(finding),
+        sections=evidence_text(evidence, labels_of(finding, evidence)),
+        facts=_facts(finding, evidence, checks),
         derivation=finding.derivation,
         only_transformed=finding.only_transformed,
         original_is_right=finding.original_is_right,
@@ -76,7 +83,10 @@ def issue_text(
         searches=searches(finding),
         error=_error(finding) if raises else "",
         versions=versions.strip("\n"),
-        fence="`" * max(3, 1 + max(len(run) for text in texts for run in re.findall(r"`*", text))),
+        fence=fence_for(texts),
+        warnings=warnings,
+        duplicates=duplicates,
+        priority=asks_for_priority(evidence, finding.severity),
         fails=outcome.status == STILL_FAILING,
         torch=release.in_full(),
         found_with=finding.environment.release.in_full(),
@@ -142,7 +152,13 @@ def _backends(finding: Finding) -> list[tuple[str, str]]:
     return [*rows, (own, f"**{finding.verdict.kind}**")]
 
 
-def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:
+def labels_of(finding: Finding, evidence: UpstreamEvidence) -> list[str]:
+    """The labels that triage would give."""
+    backend = next((name for name, stage in STAGES.items() if stage == finding.stage), "")
+    return suggested_labels(evidence, finding.severity, finding.device, backend=backend)
+
+
+def _facts(finding: Finding, evidence: UpstreamEvidence, checks: Mapping[str, Mapping[str, bool]]) -> list[str]:
     """The results of further checks, one line each."""
     facts: list[str] = []
     path = finding.path
@@ -151,7 +167,7 @@ def _facts(finding: Finding, checks: Mapping[str, Mapping[str, bool]]) -> list[s
         facts.append(f"`torch._dynamo.utils.same(eager, compiled, fp64_ref)` {words[checks[path]['same']]}")
         facts.append(f"`torch.testing.assert_close(compiled, eager)` {words[checks[path]['assert_close']]}")
     blame = finding.exact_blame
-    if blame is not None:
+    if blame is not None and evidence.bisected is None:
         place = f"`{blame.subsystem}: {blame.detail}`"
         facts.append(f"`torch._inductor.compiler_bisector` ends at {place}: with that switched off the result is right")
     facts += [

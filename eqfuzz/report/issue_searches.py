@@ -42,6 +42,21 @@ def searches(finding: Finding) -> list[tuple[str, str]]:
     return [(words, _address(words)) for words in dict.fromkeys(" ".join(text.split()) for text in texts)]
 
 
+def importance(finding: Finding) -> dict[str, float]:
+    """Texts whose names an issue about the same defect would have, and how much each of them says."""
+    part = application(finding.blame.detail) if finding.blame is not None else ""
+    frames = finding.verdict.evidence.frames if finding.verdict.evidence is not None else ()
+    weights = {part: 3.0, guarded_by(finding): 2.0, _operators(finding): 2.0}
+    weights |= {" ".join(frame.split(".")[-1] for frame in frames): 3.0}
+    if finding.verdict.raises:
+        raised, message = _raised(finding.verdict.message)
+        weights |= {raised: 2.0, message: 1.0}
+    else:
+        weights |= {_SYMPTOMS.get(finding.verdict.kind) or _property(finding): 0.5}
+    weights |= {finding.place: 1.0}
+    return {text: weight for text, weight in weights.items() if text}
+
+
 def _of_exception(finding: Finding) -> list[str]:
     """Exception and message; exception and the innermost function of torch; exception and operators."""
     raised, message = _raised(finding.verdict.message)

@@ -55,7 +55,7 @@ def test_defect_in_a_model_is_reported_with_its_source(seeds: Path, tmp_path: Pa
     run = mutate(seed, "--strategy", "none", "--preload", preload, out=tmp_path / "out")
     assert run.code == 1
     (finding,) = run.of("finding")
-    issue = eqfuzz("issue", finding["id"], "--out", tmp_path / "out")
+    issue = eqfuzz("issue", finding["id"], "--quick", "--out", tmp_path / "out")
     assert issue.returncode == 0
     assert "torch.compile" in issue.stdout
     assert "relu" in issue.stdout

@@ -14,6 +14,9 @@ from eqfuzz.program.shipped import folder
 from eqfuzz.report.issue import without_docstring
 from eqfuzz.triage.confirm.replay import ERROR, run_script
 from eqfuzz.triage.findings.severity import Severity
+from eqfuzz.triage.upstream.boolean_function import boolean_function
+from eqfuzz.triage.upstream.evidence import ProgramTraits
+from tests.unit.triage.upstream.evidences import evidence_of
 from tools.gallery import FOLDER, INDEX, ISSUES, NOT_REPORTED, RESULTS, Defect, InvalidPage, defects_in, main, table
 from tools.release_columns import BEGIN, END, read_columns, with_table
 
@@ -53,7 +56,8 @@ def test_page_has_a_script_and_a_seed(defect):
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_page_has_an_issue_with_its_script(defect):
     text = (FOLDER / ISSUES / defect.page.name).read_text(encoding="utf-8")
-    assert without_docstring(defect.script.read_text(encoding="utf-8")) in text
+    script = without_docstring(defect.script.read_text(encoding="utf-8"))
+    assert script in text or boolean_function(script).text.strip("\n") in text
     failing = [c.release for c in read_columns(FOLDER / RESULTS) if c.outcomes.get(defect.name) == "still failing"]
     measured = [str(release.release) for release in failing if f"PyTorch version: {release.release}" in text]
     assert measured
@@ -195,6 +199,27 @@ def test_issue_has_explanation_script_output_and_versions(gallery):
     assert places == sorted(places)
     assert "Searched" not in text
     assert "Script" not in text
+
+
+def test_issue_with_evidence_has_what_was_tried_and_the_gate_is_printed(gallery, capsys, monkeypatch):
+    tried = evidence_of("def test_fn() -> bool:\n    return False\n", traits=ProgramTraits(ties=("argmax",)))
+    monkeypatch.setattr("tools.gallery_issue.EvidenceCollector.collect", lambda *about: tried)
+    (gallery / "002-lost.py").write_text('"""It is lost."""\nprint(\'compiled: 2\')\nraise SystemExit(1)\n')
+    assert main(["002-lost", "--python", sys.executable, "--issues", "--evidence"], gallery) == 0
+    output = capsys.readouterr().out
+    assert "002-lost: see to\n  tie: argmax chooses one of several equal values; " in output
+    text = (gallery / ISSUES / "002-lost.md").read_text()
+    parts = [
+        "def test_fn() -> bool:\n    return False\n```",
+        "It prints\n\n```\ncompiled: 1\n```",
+        "It fails in 3 of 3 runs",
+        "| 2.9.0 cpu | still fails |",
+        f"| {this_release()} | still fails |",
+        "`module: correctness (silent)`",
+    ]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "Exit status by release" not in text
 
 
 def test_script_that_ends_differently_each_time_is_reported(gallery, capsys):

@@ -51,6 +51,24 @@ Interpreters = Annotated[
         help="Python interpreter with the torch to use; repeatable (default: this one).",
     ),
 ]
+OtherInterpreters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--python",
+        metavar="INTERPRETER",
+        help="Python interpreter with another torch to try; repeatable (default: only this one's).",
+    ),
+]
+Tracker = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Rank likely duplicates among these issues: `gh issue list --json` or its lines."
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Try no mitigations, bisector and unit test.")]
+TrialTimeout = Annotated[
+    str, typer.Option("--timeout", metavar="TIME", help="Wall-clock limit of each run with a change, in seconds or 2m.")
+]
 AllFindings = Annotated[bool, typer.Option("--all", help="Replay every finding of the run.")]
 OfBucket = Annotated[
     str, typer.Option("--bucket", metavar="BUCKET", help="Only findings of this bucket; its first characters do.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eqfuzz.atomic_file import new_folder, write_atomically
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script_files import SCRIPT, VALUES, ReproducerScript
+from eqfuzz.triage.reproducer.script_files import ISSUE, SCRIPT, TEST_FUNCTION, UNIT_TEST, VALUES, ReproducerScript
 from eqfuzz.triage.reproducer.weights_beside import copy_weights, with_weights_in
 
 _RECORDS = ("derivation", "verdict", "environment")
@@ -39,7 +39,8 @@ def put_reduced(folder: Path, finding: Finding, reproducer: ReproducerScript) ->
             for name in (*_TEXTS, "finding.json", "preload.py"):
                 if (folder / name).exists():
                     shutil.copyfile(folder / name, copy / name)
-    (folder / "issue.md").unlink(missing_ok=True)  # it is about the larger program
+    for name in (ISSUE, TEST_FUNCTION, UNIT_TEST):  # they are about the larger program
+        (folder / name).unlink(missing_ok=True)
     _write(folder, finding, reproducer)
 
 

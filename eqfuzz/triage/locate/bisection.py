@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from eqfuzz.triage.confirm.fresh_process import run_fresh
@@ -35,15 +36,35 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
         script = Path(place) / "repro.py"
         copy_script(folder, finding.original, script.parent)
         preload = preload_in(folder)
-        arguments = [str(script), "outside" if outside else "inside"]
         if outside and preload is not None:
             shutil.copyfile(preload, script.with_name("preload.py"))
-        elif preload is not None:  # executed once, not by each run of the script, which has no preload here
-            arguments.append(str(preload))
-        sandbox_paths = (
-            [Path(place), *([preload] if preload is not None else [])] if finding.original.untrusted else None
+            preload = None
+        paths = [Path(place), *([preload] if preload is not None else [])] if finding.original.untrusted else None
+        blame = bisect_script(
+            script, outside=outside, preload=preload, python=python, seconds=seconds, sandbox_paths=paths
         )
-        ended = run_fresh([python, str(_SCRIPT), *arguments], seconds, sandbox_paths=sandbox_paths)
+    previous = finding.blame
+    if previous is not None and blame.is_about_component_of(previous):
+        return dataclasses.replace(blame, change=previous.change)
+    return blame
+
+
+def bisect_script(
+    script: Path,
+    *,
+    outside: bool = False,
+    preload: Path | None = None,
+    python: str = sys.executable,
+    seconds: float = BISECTION_SECONDS,
+    sandbox_paths: Sequence[Path] | None = None,
+) -> Blame:
+    """Bisect a script that exits with 1 while the defect is there; each run ``outside`` is a process.
+
+    A ``preload`` is executed once, not by each run of the script, which has no preload beside it then. Raises NotBlamed
+    and SandboxUnavailable.
+    """
+    arguments = [str(script), "outside" if outside else "inside", *([str(preload)] if preload is not None else [])]
+    ended = run_fresh([python, str(_SCRIPT), *arguments], seconds, sandbox_paths=sandbox_paths)
     if ended.status is None:
         raise NotBlamed(f"the bisector did not end within {seconds:g} s")
     lines = ended.output.strip().splitlines() or ["no output"]
@@ -53,7 +74,4 @@ def bisect(folder: Path, finding: Finding, python: str = sys.executable, seconds
     result = json.loads(results[-1])
     if not result:
         raise NotBlamed("no backend shows it when it is compiled again")
-    blame, previous = Blame(**{name: value for name, value in result.items() if value is not None}), finding.blame
-    if previous is not None and blame.is_about_component_of(previous):
-        return dataclasses.replace(blame, change=previous.change)
-    return blame
+    return Blame(**{name: value for name, value in result.items() if value is not None})

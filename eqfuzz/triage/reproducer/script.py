@@ -261,35 +261,33 @@ def _watch(finding: Finding, config: Config) -> str:
     return f'''
 {limit}REACHED_THE_END = 42  # 0 may also come from an exit in the middle
 
-if sys.argv[1:] == ["eager"]:
-    run(make_model())
+if sys.argv[1:] in (["eager"], ["compiled"]):
+    run(make_model() if sys.argv[1:] == ["eager"] else {_compile_line(config)})
     sys.exit(REACHED_THE_END)
-elif sys.argv[1:] == ["compiled"]:
-    run({_compile_line(config)})
-    sys.exit(REACHED_THE_END)
-else:
 
-    def ends(mode):
-        """How a fresh process that runs the program ends, and whether it ends well."""
-        command = [sys.executable, __file__, mode]
-        try:
-            child = subprocess.run(
-                command, timeout={seconds}, stdout=subprocess.DEVNULL, stderr=subprocess.{stream}, text=True
-            )
-        except subprocess.TimeoutExpired:
-            return "does not end within {seconds} s", False
-        if child.returncode == REACHED_THE_END:
-            return "reaches the end", True
-        last = (child.stderr or "").strip().splitlines()[-1:]
-        if child.returncode < 0:
-            return " ".join([f"is killed by signal {{-child.returncode}}", *last]), False
-        return " ".join([f"exits early with status {{child.returncode}}", *last]), False
 
-    eager, eager_well = ends("eager")
-    print("eager:   ", eager)
-    compiled, compiled_well = ends("compiled")
-    print("compiled:", compiled)
-    sys.exit({"eager_well != compiled_well" if raises else "eager_well and not compiled_well"})
+def ends(mode):
+    """How a fresh process that runs the program ends, and whether it ends well."""
+    command = [sys.executable, __file__, mode]
+    try:
+        child = subprocess.run(
+            command, timeout={seconds}, stdout=subprocess.DEVNULL, stderr=subprocess.{stream}, text=True
+        )
+    except subprocess.TimeoutExpired:
+        return "does not end within {seconds} s", False
+    if child.returncode == REACHED_THE_END:
+        return "reaches the end", True
+    last = (child.stderr or "").strip().splitlines()[-1:]
+    if child.returncode < 0:
+        return " ".join([f"is killed by signal {{-child.returncode}}", *last]), False
+    return " ".join([f"exits early with status {{child.returncode}}", *last]), False
+
+
+eager, eager_well = ends("eager")
+print("eager:   ", eager)
+compiled, compiled_well = ends("compiled")
+print("compiled:", compiled)
+sys.exit({"eager_well != compiled_well" if raises else "eager_well and not compiled_well"})
 '''
 
 

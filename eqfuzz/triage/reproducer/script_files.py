@@ -10,6 +10,8 @@ from eqfuzz.triage.reproducer.weights_beside import copy_weights
 
 SCRIPT = "repro.py"
 VALUES = "recorded_values.py"
+ISSUE, TEST_FUNCTION, UNIT_TEST = "issue.md", "test_fn.py", "unit_test.py"
+"""A report, and the two forms of the script beside it."""
 
 READ_VALUES = f'exec(compile(pathlib.Path(__file__).with_name("{VALUES}").read_text(), "{VALUES}", "exec"))'
 """The statement by which a script reads the values beside it."""

@@ -206,15 +206,3 @@ def test_no_issue_is_written_if_reproducer_fails_itself(out):
     (out / "findings" / FIRST.id / "repro.py").write_text("raise ValueError('its own failure')")
     assert "its own failure" in one_line(call("issue", "aa", "--out", "out"), code=3)
     assert not (out / "findings" / FIRST.id / "issue.md").exists()
-
-
-def test_issue_is_written_and_printed(out, monkeypatch):
-    monkeypatch.setattr("eqfuzz.triage.confirm.replay.torch_versions", lambda python: "PyTorch version: 2.13.0")
-    text = call("issue", "dd", "--out", "out")
-    assert text.exit_code == 0, text.stderr
-    assert text.stdout.rstrip("\n") == (out / "findings" / LOST.id / "issue.md").read_text().rstrip("\n")
-    assert "PyTorch version: 2.13.0" in text.stdout
-    assert "compiled: differs" in text.stdout
-    result = json.loads(call("issue", "dd", "--out", "out", "--format", "json").stdout)
-    assert result["id"] == LOST.id
-    assert result["text"] == (out / "findings" / LOST.id / "issue.md").read_text()

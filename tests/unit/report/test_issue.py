@@ -14,6 +14,11 @@ from eqfuzz.triage.findings.buckets import bucket_id
 from eqfuzz.triage.findings.finding import DrawCount, ReductionResult
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import Ablation, Blame
+from eqfuzz.triage.upstream.boolean_function import ReportedScript
+from eqfuzz.triage.upstream.evidence import UpstreamEvidence
+from eqfuzz.triage.upstream.gate import GateWarning
+from eqfuzz.triage.upstream.mitigations import FAILS, PASSES
+from eqfuzz.triage.upstream.tracker import LikelyDuplicate, TrackedIssue
 from tests.unit.triage.findings import finding_of
 
 SOURCE = """\
@@ -27,17 +32,13 @@ def program(x):
 def inputs(rng):
     yield rng.normal(3)
 """
-SCRIPT = '''"""wrong-result, and a long story.
-
-It stands elsewhere.
-"""
-
+SCRIPT = """\
 import sys
 
 import torch
 
 sys.exit(1)
-'''
+"""
 LADDER = ("eager", "aot_eager", "aot_eager_decomp_partition")
 AMIN = Blame("inductor", "lowerings", 3, "amin_2")
 EVIDENCE = Evidence(0, "output[0]", (3, 11), 4.25, 5.25, 4.250000123, 3.1e-06, 3, 1024)
@@ -64,6 +65,7 @@ GOLDEN = f"""\
 <!-- Before filing, look for duplicates:
      inductor amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+inductor+amin+wrong+result
      torch.compile amin wrong result: https://github.com/pytorch/pytorch/issues?q=is%3Aissue+torch.compile+amin+wrong+result
+     Triage gives such reports `high priority`: silently wrong.
 -->
 ### 🐛 Describe the bug
 
@@ -95,6 +97,12 @@ explains a distance of 3.1e-06 from it. 3 of 1,024 elements are wrong.
 | `aot_eager_decomp_partition` | agree |
 | `inductor` | **wrong-result** |
 
+It fails in 3 of 3 runs, each in a fresh process (`python test_fn.py`).
+
+No other release than 2.15.0 cu132 was tried.
+
+Suggested labels: `oncall: pt2`, `topic: fuzzer`, `module: inductor`, `module: correctness (silent)`.
+
 - `torch._dynamo.utils.same(eager, compiled, fp64_ref)` passes: it is too coarse for this
 - `torch.testing.assert_close(compiled, eager)` fails
 - `torch._inductor.compiler_bisector` ends at `lowerings: amin_2`: with that switched off the result is right
@@ -118,8 +126,15 @@ Found with eqfuzz 0.1.0 and torch 2.13.0 cpu (finding 1f2e3d4c5b, bucket {bucket
 """
 
 
-def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT):
-    return issue_text(finding, script, outcome, checks, release=RELEASE, versions=VERSIONS)
+def evidence_of(outcome=OUTCOME, script=SCRIPT, **changed):
+    verdict = FAILS if outcome.status == STILL_FAILING else PASSES
+    reported = ReportedScript(script, "", has_function=False)
+    fields = {"failing": 3, "seconds": 4.5, "releases": ((RELEASE, verdict),), **changed}
+    return UpstreamEvidence(reported, outcome, **fields)
+
+
+def text_of(finding, outcome=OUTCOME, checks=CHECKS, script=SCRIPT, **more):
+    return issue_text(finding, evidence_of(outcome, script), checks, release=RELEASE, versions=VERSIONS, **more)
 
 
 def test_issue_of_finding_with_every_detail():
@@ -178,7 +193,6 @@ def test_every_kind_has_every_section_once(kind, placed, derived):
     assert re.findall(r"^### .*$", text, re.MULTILINE) == sections
     assert text.count("```") % 2 == 0
     assert text.count("<!--") == text.count("-->") == 2
-    assert "long story" not in text
     assert "None" not in text
     assert "{{" not in text
     assert "\n\n\n" not in text
@@ -274,6 +288,16 @@ def test_issue_names_release_of_old_and_nightly_torch():
 @pytest.mark.parametrize("script", ["import sys\nsys.exit(1)\n", "import sys"])
 def test_script_without_docstring_is_kept_in_full(script):
     assert f"```python\n{script.strip()}\n```" in text_of(WHOLE, script=script)
+
+
+def test_warnings_and_duplicates_stand_before_the_report():
+    warning = GateWarning("tie", "argmax chooses --> one", "that is not defined", "take other inputs")
+    issue = TrackedIssue(number=7, title="amin --> of\nint8")
+    text = text_of(WHOLE, warnings=[warning], duplicates=[LikelyDuplicate(issue, 0.5, ("amin", "int8"))])
+    head = text.split("### 🐛 Describe the bug")[0]
+    assert "tie: argmax chooses - -> one; that is not defined; take other inputs\n" in head
+    assert "0.50 https://github.com/pytorch/pytorch/issues/7 amin - -> of int8 (amin, int8)\n" in head
+    assert head.count("-->") == 2
 
 
 def test_program_text_cannot_close_fence_or_comment():

@@ -20,10 +20,16 @@ TEXTS = {
     "report/issue.py": "sentences about findings",
     "triage/reproducer/graph_passes.py": "lines of reproducers, which run without eqfuzz",
     "triage/reproducer/header.py": "lines of reproducers, which run without eqfuzz",
+    "triage/upstream/boolean_function.py": "lines of reproducers, which run without eqfuzz",
+    "triage/upstream/mitigations.py": "lines of reproducers, which run without eqfuzz",
+    "triage/upstream/unit_test.py": "lines of tests for PyTorch's tree",
 }
 """Files whose strings may have private names, and what these strings are."""
 
-SCRIPTS = {"triage/locate/bisecting_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame"}
+SCRIPTS = {
+    "triage/locate/bisecting_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame",
+    "triage/upstream/probing_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame",
+}
 
 OTHERS = frozenset("_exit _getframe _fields _mapping _get_all_tensors".split())
 """Attributes with an underscore that others have: of os, sys, ast and named tuples, and SQLAlchemy."""
