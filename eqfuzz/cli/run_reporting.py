@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +29,8 @@ def report_run(
     verbose: bool = False,
     junit: Path | None = None,
 ) -> int:
-    """The exit code of ``run``, whose events are reported and logged."""
+    """The exit code of ``run``, whose events are reported, logged, and kept in its folder unless it is a dry run."""
+    from eqfuzz.report.machine.event_log import EVENTS, EventFile
     from eqfuzz.report.machine.json_lines import JsonLines
     from eqfuzz.report.machine.junit import JUnitFile
     from eqfuzz.report.run.console import ConsoleReport
@@ -40,14 +44,20 @@ def report_run(
             make_console(), quiet=quiet, verbose=verbose, dry_run=dry_run, diff=diff, time_budget=settings.time
         )
     file = JUnitFile(junit) if junit is not None else None
+    log = EventFile(settings.out / EVENTS) if not settings.dry_run else None
+    first = [_command_started()]
 
     def handle(event: Event) -> None:
         logs.log_event(event)
         report.handle(event)
         if file is not None:
             file.handle(event)
+        if log is not None and settings.out.is_dir():
+            while first:  # not before: a run that is refused leaves no folder
+                log.handle(first.pop())
+            log.handle(event)
 
-    with report, file or contextlib.nullcontext():
+    with report, file or contextlib.nullcontext(), contextlib.closing(log) if log else contextlib.nullcontext():
         summary = run(handle)
     code = code_of(interrupted=summary.interrupted, findings=summary.findings > 0, errors=summary.errors)
     if code == CLEAN and summary.seeds and summary.invalid == summary.seeds:
@@ -56,3 +66,13 @@ def report_run(
         complain(f"no valid seed: {first.place}: {first.reason}{more}")
         return USAGE
     return code
+
+
+def _command_started() -> Event:
+    """The command line of this process, without passwords in addresses."""
+    from eqfuzz.events.run import CommandStarted
+
+    program, *arguments = sys.argv
+    is_own = Path(program).name in ("eqfuzz", "__main__.py")
+    command = re.sub(r"://[^/@\s]*@", "://…@", shlex.join(["eqfuzz", *arguments])) if is_own else ""
+    return CommandStarted(command=command, folder=str(Path.cwd()), time=round(time.time(), 1))
