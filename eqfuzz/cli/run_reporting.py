@@ -45,7 +45,7 @@ def report_run(
         )
     file = JUnitFile(junit) if junit is not None else None
     log = EventFile(settings.out / EVENTS) if not settings.dry_run else None
-    first = [_command_started()]
+    unwritten = [_command_started()]
 
     def handle(event: Event) -> None:
         logs.log_event(event)
@@ -53,8 +53,8 @@ def report_run(
         if file is not None:
             file.handle(event)
         if log is not None and settings.out.is_dir():
-            while first:  # not before: a run that is refused leaves no folder
-                log.handle(first.pop())
+            while unwritten:  # not before: a run that is refused leaves no folder
+                log.handle(unwritten.pop())
             log.handle(event)
 
     with report, file or contextlib.nullcontext(), contextlib.closing(log) if log else contextlib.nullcontext():

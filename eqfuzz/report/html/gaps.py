@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -39,7 +40,7 @@ def gaps_of(record: RunRecord, listed: Sequence[ListedFinding], dropped: int) ->
         *_seeds(record),
         *_scope(record),
         *_cells(record),
-        *_samples(record.matrix),
+        *_samples(record.matrix, record.sweep),
         *_findings(listed, dropped),
     ]
 
@@ -107,7 +108,9 @@ def _cells(record: RunRecord) -> Iterator[Gap]:
         yield Gap(record.erased, what, why)
 
 
-def _samples(matrix: Mapping[str, Any]) -> Iterator[Gap]:
+def _samples(matrix: Mapping[str, Any], sweep: str) -> Iterator[Gap]:
+    for device, why in re.findall(r"\b(CPU|CUDA): not run(?:: ([^.]*))?\.", sweep):
+        yield Gap(None, f"Nothing ran on {device}", why)
     for reason, operators in matrix.get("left out", {}).items():
         names = tuple(f"{operator} ({number:,})" for operator, number in operators.items())
         number = sum(operators.values())

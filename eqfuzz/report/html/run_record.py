@@ -14,6 +14,7 @@ from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.report.machine.event_log import EVENTS
 
 MATRIX = "matrix.json"
+PAGE = "matrix.md"
 
 OPEN = (VerdictKind.FLAKY, VerdictKind.INCONCLUSIVE, VerdictKind.SUSPECT_RULE, VerdictKind.SLOW)
 """Verdicts that leave a question open."""
@@ -79,6 +80,8 @@ class RunRecord:
     """A campaign's reward per cost by arm and dimension."""
     matrix: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Of a sweep over a catalogue; else empty."""
+    sweep: str = ""
+    """How much of the catalogue was swept, and with what, in words; empty where that is not recorded."""
 
     @property
     def is_campaign(self) -> bool:
@@ -233,6 +236,7 @@ def read_record(folder: Path) -> RunRecord:
     if damaged:
         record.problems.append(f"{EVENTS}: {damaged} damaged lines were left out")
     record.matrix = _matrix(folder, record.problems)
+    record.sweep = _heading(folder) if record.matrix else ""
     return record
 
 
@@ -246,6 +250,15 @@ def _matrix(folder: Path, problems: list[str]) -> Mapping[str, Any]:
     except (ValueError, KeyError, TypeError):
         problems.append(f"{MATRIX}: damaged, left out")
         return {}
+
+
+def _heading(folder: Path) -> str:
+    """The first paragraph of the page that a sweep writes beside its matrix."""
+    try:
+        _, heading, *_ = (folder / PAGE).read_text(encoding="utf-8").split("\n\n")
+    except (OSError, ValueError):
+        return ""
+    return " ".join(heading.split())
 
 
 def valid_seeds(record: RunRecord) -> int:

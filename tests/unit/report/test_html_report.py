@@ -173,6 +173,10 @@ def test_matrix_of_a_sweep(tmp_path):
     assert "1 known, 1" in plain(matrix)
     assert "3 samples were left out" in plain(section(text, "gaps"))
     assert "conv (3)" in section(text, "gaps")
+    heading = "4 of 4 samples judged, configuration inductor. CPU: run on 2026-11-27. CUDA: not run: no device."
+    (tmp_path / "matrix.md").write_text(f"# Eager and compiled: opinfo\n\n{heading}\n\nSamples by outcome:\n")
+    assert heading in section(written(tmp_path), "summary")
+    assert "Nothing ran on CUDA no device" in plain(section(written(tmp_path), "gaps"))
 
 
 def test_page_loads_nothing_and_its_policy_names_its_script(run):
