@@ -13,7 +13,7 @@ MOST_ROWS = 24
 MOST_COLUMNS = 48
 
 RATIOS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
-"""Upper ends of the histogram's bins, but for the last two: larger ones, and errors that are no finite number."""
+"""Powers of ten: upper ends of the histogram's bins, but for the last two: larger ones, and errors that are no finite number."""
 
 _DIGITS = "0123456789"
 
@@ -87,10 +87,10 @@ def _size(block: int, blocks: int, elements: int) -> int:
 def _ratios(distance: torch.Tensor, allowed: torch.Tensor) -> tuple[int, ...]:
     if not bool((allowed > 0).any()):
         return ()
+    is_finite = distance.isfinite().reshape(-1)
     # Where equality is required, no error is 0 and any other one infinitely too large.
     ratio = (distance / allowed).reshape(-1).masked_fill((distance == 0).reshape(-1), 0.0)
-    is_finite = distance.isfinite().reshape(-1)
-    within = [int((is_finite & (ratio <= end)).sum()) for end in RATIOS]
-    finite = int(is_finite.sum())
-    ends = [*within, finite]
-    return (*(end - start for start, end in zip([0, *ends], ends, strict=False)), ratio.numel() - finite)
+    first, last = round(math.log10(RATIOS[0])), round(math.log10(RATIOS[-1]))
+    bins = ratio[is_finite].log10().ceil().clamp(first, last + 1).long() - first
+    counts = bins.bincount(minlength=len(RATIOS) + 1).tolist()
+    return (*counts, ratio.numel() - len(bins))
