@@ -13,7 +13,7 @@ MOST_ROWS = 24
 MOST_COLUMNS = 48
 
 RATIOS = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)
-"""Powers of ten: upper ends of the histogram's bins, but for the last two: larger ones, and errors that are no finite number."""
+"""Powers of ten, the upper ends of the histogram's bins but for the last two: larger errors, and no finite ones."""
 
 _DIGITS = "0123456789"
 
