@@ -51,7 +51,8 @@ class BucketCard:
 
     @property
     def stage(self) -> str:
-        return self.example.stage or UNPLACED
+        """The faulty stage of the compiler."""
+        return self.example.stage or self.example.place.partition(",")[0] or UNPLACED
 
     @property
     def place(self) -> str:

@@ -118,7 +118,8 @@ def _highlighted_lines(source: str, marks: Sequence[Mark] = ()) -> list[Markup]:
                 lines.append([])
                 continue
             piece = Markup('<span class="{}">{}</span>').format(name, part) if name else escape(part)
-            is_marked = part.strip() and any(mark.start <= part_start < mark.end for mark in marks)
+            is_code = lines[-1] or part.strip()
+            is_marked = is_code and any(mark.start <= part_start < mark.end for mark in marks)
             lines[-1].append(Markup("<mark>{}</mark>").format(piece) if is_marked else piece)
     return [Markup().join(parts) for parts in lines]
 

@@ -71,7 +71,7 @@ def _seeds(record: RunRecord) -> Iterator[Gap]:
             yield Gap(never, _words(never, "seed", "were", "not started"), "the run ended before, or still runs")
     if record.invalid:
         names = tuple(f"{seed}: {reason}" for seed, reason in record.invalid.items())
-        yield Gap(len(names), _words(len(names), "seed", "are", "invalid"), "they were not compiled", names)
+        yield Gap(len(names), _words(len(names), "seed", "are", "invalid"), "invalid seeds are not compiled", names)
 
 
 def _scope(record: RunRecord) -> Iterator[Gap]:

@@ -109,7 +109,11 @@
     form.hidden = false;
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(apply));
+    form.addEventListener("reset", (event) => {
+      event.preventDefault();  // the fields would be empty only after this
+      for (const field of all("input, select", form)) field.value = "";
+      apply();
+    });
     apply();
   }
 
