@@ -94,6 +94,7 @@ def listed_findings(out: Path, known_issues: Sequence[Path]) -> list[ListedFindi
     from eqfuzz.triage.findings.known_issues import known_as, read_known_issues
 
     buckets = buckets_in(out)
+    by_name = buckets.all
     try:
         issues = read_known_issues(known_issues)
     except ValueError as error:
@@ -103,6 +104,6 @@ def listed_findings(out: Path, known_issues: Sequence[Path]) -> list[ListedFindi
     for finding in all_findings(out):
         issue = known_as(finding, issues, today)
         name = buckets.of(finding) if finding.fingerprint else ""
-        size = buckets.all[name].count if name in buckets.all else 1
+        size = by_name[name].count if name in by_name else 1
         listed.append(ListedFinding(finding, name, size, issue.url if issue is not None else ""))
     return listed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -54,6 +55,7 @@ def plain_text(text: str) -> str:
     return printable(text).translate(_REORDERING)
 
 
+@functools.lru_cache(maxsize=1000)  # a page is rendered several times until it is small enough
 def highlighted(script: str) -> Markup:
     """A script, at most ``MOST_LINES`` lines of it."""
     lines = _highlighted_lines("\t".join(map(plain_text, script.split("\t"))))
@@ -68,6 +70,7 @@ def is_shown_exactly(script: str) -> bool:
     return plain_text(text) == text and text.count("\n") < MOST_LINES
 
 
+@functools.lru_cache(maxsize=1000)
 def excerpt(program: Program) -> list[DiffLine]:
     """The code of a program from its entry on."""
     lines = _highlighted_lines(_visible(program.source))
@@ -78,7 +81,8 @@ def excerpt(program: Program) -> list[DiffLine]:
     return [*numbered, *([DiffLine("…", "", "", escape(f"{more} more lines"))] if more else [])]
 
 
-def diff(original: str, transformed: str, steps: Sequence[RewriteStep]) -> list[DiffLine]:
+@functools.lru_cache(maxsize=1000)
+def diff(original: str, transformed: str, steps: tuple[RewriteStep, ...]) -> list[DiffLine]:
     """What changed from ``original`` to ``transformed``, with the rewritten expressions marked."""
     original, transformed = _visible(original), _visible(transformed)
     old_marks, new_marks = place_marks(original, transformed, steps)

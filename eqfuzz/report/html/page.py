@@ -38,6 +38,9 @@ from eqfuzz.triage.findings.severity import Severity, counted
 
 MOST_BYTES = 2_000_000
 
+MOST_CARDS = 300
+"""Buckets that are shown: more are too large in any case."""
+
 _HERE = Path(__file__).parent
 
 
@@ -66,7 +69,7 @@ def html_page(record: RunRecord, listed: Sequence[ListedFinding], buckets: Mappi
     """The page about a run, smaller than ``MOST_BYTES``; ``origin`` says by what and when."""
     cards = cards_of(record.folder, listed, buckets)
     new, issues = [card for card in cards if not card.issue], [card for card in cards if card.issue]
-    whole = _Detail(len(cards), len(cards))
+    whole = _Detail(min(len(cards), MOST_CARDS), min(len(cards), MOST_CARDS))
     fixed = _fixed_parts(record, listed, [*new, *issues], origin)
     template = _environment().get_template("page.html.j2")
     text = ""

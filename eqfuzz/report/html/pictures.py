@@ -24,13 +24,12 @@ def error_picture(places: ErrorMap, index: tuple[int, ...] | None) -> Markup:
     rows, columns = len(places.grid), len(places.grid[0])
     edge = max(_CELL[0], min(_CELL[1], 384 // columns))
     tall = max(edge, _LEAST_HEIGHT // rows)
-    cells = [
-        Markup('<rect class="w{}" x="{}" y="{}" width="{}" height="{}"/>').format(
-            digit, j * edge, i * tall, edge - 1, tall - 1
-        )
-        for i, row in enumerate(places.grid)
-        for j, digit in enumerate(row)
-    ]
+    outlines: dict[str, str] = {}
+    for i, row in enumerate(places.grid):
+        for j, digit in enumerate(row):
+            outline = f"M{j * edge} {i * tall}h{edge - 1}v{tall - 1}h{1 - edge}z"
+            outlines[digit] = outlines.get(digit, "") + outline
+    cells = [Markup('<path class="w{}" d="{}"/>').format(digit, path) for digit, path in sorted(outlines.items())]
     worst = _block_of(places, index)
     if worst is not None:
         i, j = worst
