@@ -10,7 +10,7 @@ import typer
 import typer.core
 
 import eqfuzz
-from eqfuzz.cli import audit, check, compare, coverage, diff, doctor, mutate, record, self_check, speed
+from eqfuzz.cli import audit, check, compare, coverage, diff, doctor, mutate, record, report, self_check, speed
 from eqfuzz.cli.campaign.group import campaign_verbs, corpus_verbs
 from eqfuzz.cli.config.group import config_verbs
 from eqfuzz.cli.exit_codes import CLEAN, INTERRUPTED, USAGE, complain
@@ -106,6 +106,7 @@ app.command("findings")(listing.findings)
 app.command("show")(listing.show)
 app.command("reduce")(reduce.reduce)
 app.command("blame")(blame.blame)
+app.command("report")(report.report)
 app.command("issue")(issue.issue)
 app.command("audit")(audit.audit)
 app.command("speed")(speed.speed)

@@ -13,6 +13,18 @@ from eqfuzz.triage.findings.finding import Finding
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class CommandStarted(Event):
+    """First line of a run's file of events: what was called, in which ``folder``, at which ``time`` (Unix seconds)."""
+
+    name: ClassVar[str] = "command"
+
+    command: str
+    """As it is typed into a shell; empty where a program called."""
+    folder: str
+    time: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class RunStarted(Event):
     """First event of ``eqfuzz mutate``."""
 

@@ -1,1 +1,1 @@
-"""Events and findings for people and programs: the console and JSON lines."""
+"""Events and findings for people and programs: the console, JSON lines, and pages about runs."""

@@ -21,6 +21,9 @@ from eqfuzz.rewrite.rewrite_step import RewriteStep
 CONTEXT_LINES = 2
 EXCERPT_LINES = 40
 
+Opcode = tuple[str, int, int, int, int]
+"""A stretch of lines of a diff, as ``difflib`` has it."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
@@ -60,8 +63,8 @@ class Excerpt:
     program: Program
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = _highlighted_lines(_tabless(self.program.source))
-        first, last = _entry_lines(self.program, len(lines))
+        lines = _highlighted_lines(tabless(self.program.source))
+        first, last = entry_lines(self.program, len(lines))
         shown_last = min(last, first + EXCERPT_LINES - 1)
         table = _grid(1, len(str(shown_last)))
         for number in range(first, shown_last + 1):
@@ -77,7 +80,7 @@ def place_marks(original: str, transformed: str, steps: Sequence[RewriteStep]) -
     old_marks: list[Mark] = []
     new_marks: list[Mark] = []
     for step in steps:
-        before, after = _tabless(step.before), _tabless(step.after)
+        before, after = tabless(step.before), tabless(step.after)
         at = _best_place(original, before, old_changed, step.line, old_marks)
         if at is not None:
             old_marks.append(Mark(at, at + len(before), step.rule))
@@ -89,11 +92,26 @@ def place_marks(original: str, transformed: str, steps: Sequence[RewriteStep]) -
     return sorted(old_marks, key=lambda m: m.start), sorted(new_marks, key=lambda m: m.start)
 
 
+def changed_groups(old_lines: Sequence[str], new_lines: Sequence[str]) -> list[list[Opcode]]:
+    """The changes of a diff in groups, with unchanged lines around them; those that only import torch are left out."""
+    matcher = difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False)
+    context = matcher.get_grouped_opcodes(CONTEXT_LINES)
+    groups = [[code for code in group if not _imports_torch(code, new_lines)] for group in context]
+    return [group for group in groups if any(tag != "equal" for tag, *_ in group)]
+
+
+def _imports_torch(code: Opcode, new_lines: Sequence[str]) -> bool:
+    """Whether a change adds nothing but ``import torch``, which a rule needs and a reduced program may lack."""
+    tag, _, _, start, end = code
+    lines = [line.strip() for line in new_lines[start:end]]
+    return tag == "insert" and "import torch" in lines and set(lines) <= {"import torch", ""}
+
+
 class _Rows:
     """The diff's table, row by row, for a given width."""
 
     def __init__(self, original: str, transformed: str, steps: Sequence[RewriteStep], width: int) -> None:
-        original, transformed = _tabless(original), _tabless(transformed)
+        original, transformed = tabless(original), tabless(transformed)
         self.old_lines, self.new_lines = original.split("\n"), transformed.split("\n")
         old_marks, new_marks = place_marks(original, transformed, steps)
         self.old_text = _highlighted_lines(original, old_marks)
@@ -107,10 +125,7 @@ class _Rows:
     def parts(self) -> Iterator[Table | Text]:
         """Tables of lines, and between them the texts that stand beside the code."""
         table = _grid(2, self.digits)
-        matcher = difflib.SequenceMatcher(None, self.old_lines, self.new_lines, autojunk=False)
-        context = matcher.get_grouped_opcodes(CONTEXT_LINES)
-        groups = [[code for code in group if not self._imports_torch(code)] for group in context]
-        for number, group in enumerate(group for group in groups if any(tag != "equal" for tag, *_ in group)):
+        for number, group in enumerate(changed_groups(self.old_lines, self.new_lines)):
             if number:
                 table.add_row("", "", "", Text("⋯", style="dim"))
             for tag, i1, i2, j1, j2 in group:
@@ -129,12 +144,6 @@ class _Rows:
                         yield text
         if table.row_count:
             yield table
-
-    def _imports_torch(self, code: tuple[str, int, int, int, int]) -> bool:
-        """Whether a change adds nothing but ``import torch``, which a rule needs and a reduced program may lack."""
-        tag, _, _, start, end = code
-        lines = [line.strip() for line in self.new_lines[start:end]]
-        return tag == "insert" and "import torch" in lines and set(lines) <= {"import torch", ""}
 
     def _rules_beside(self, line: int) -> Iterator[Text]:
         """Under an added line: carets below each marked expression, then the rule's name."""
@@ -255,12 +264,12 @@ def _mark_unexplained(changed: Sequence[tuple[int, int]], marks: list[Mark]) -> 
             marks.append(Mark(start, end, ""))
 
 
-def _tabless(source: str) -> str:
+def tabless(source: str) -> str:
     """Tabs as four spaces, so that columns can be counted; control characters replaced."""
     return printable(source.replace("\r\n", "\n").expandtabs(4)).rstrip("\n")
 
 
-def _entry_lines(program: Program, total: int) -> tuple[int, int]:
+def entry_lines(program: Program, total: int) -> tuple[int, int]:
     """First and last line of the entry's definition; the whole file where it is not found."""
     try:
         tree = parse(program.source)

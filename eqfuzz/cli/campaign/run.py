@@ -217,11 +217,11 @@ def _run(
     from eqfuzz.campaign.setup import run_campaign
     from eqfuzz.events.event import to_all
     from eqfuzz.report.campaign.screen import CampaignReport, CampaignScreen
-    from eqfuzz.report.machine.event_log import EventFile, EventStream, StatsFile
+    from eqfuzz.report.machine.event_log import EVENTS, EventFile, EventStream, StatsFile
     from eqfuzz.report.machine.report_files import ReportFiles
     from eqfuzz.report.terminal import make_console
 
-    events = EventFile(options.folder / "events.ndjson")
+    events = EventFile(options.folder / EVENTS)
     stats = StatsFile(options.folder / "stats.json", lambda: {**statistics.figures(), "curve": statistics.curve()})
     with contextlib.ExitStack() as closing, store_errors():
         closing.callback(stats.close)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from eqfuzz.cli.exit_codes import CLEAN, FINDINGS
-from eqfuzz.cli.findings.lookup import all_findings, buckets_in, finding_in, folder_of
+from eqfuzz.cli.findings.lookup import buckets_in, finding_in, folder_of, listed_findings
 from eqfuzz.cli.options.common import OUT, KnownIssueFiles, LinesFormat, ObjectFormat, OutputFormat, RunFolder
 from eqfuzz.cli.options.findings import FindingId, OfBucket, OfKind, OnlyNew, OnlyRewritten, Sort, SortOrder
-from eqfuzz.cli.options.values import BadOption
-from eqfuzz.errors import UsageError
+from eqfuzz.cli.options.values import BadOption, known_issues_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from eqfuzz.report.run.findings import ListedFinding
 
@@ -42,7 +39,7 @@ def findings(
     from eqfuzz.report.run.findings import print_listed
     from eqfuzz.report.terminal import make_console
 
-    listed = _all_listed(out, known_issues or [])
+    listed = listed_findings(out, known_issues_of(known_issues, False))
     ranks = _bucket_ranks(listed)
     chosen = [one for one in listed if kind in ("", str(one.finding.verdict.kind))]
     chosen = [one for one in chosen if one.finding.only_transformed or not only_rewritten]
@@ -63,26 +60,6 @@ def findings(
     else:
         print("no findings")
     raise typer.Exit(FINDINGS if chosen else CLEAN)
-
-
-def _all_listed(out: Path, known_issues: Sequence[Path]) -> list[ListedFinding]:
-    """Every finding of the run, with its bucket and known issue. Raises UsageError."""
-    from eqfuzz.report.run.findings import ListedFinding
-    from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
-
-    buckets = buckets_in(out)
-    try:
-        issues = read_known_issues(known_issue_files(known_issues))
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    today = datetime.date.today()
-    listed: list[ListedFinding] = []
-    for finding in all_findings(out):
-        issue = known_as(finding, issues, today)
-        name = buckets.of(finding) if finding.fingerprint else ""
-        size = buckets.all[name].count if name in buckets.all else 1
-        listed.append(ListedFinding(finding, name, size, issue.url if issue is not None else ""))
-    return listed
 
 
 def _bucket_ranks(listed: Sequence[ListedFinding]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,10 @@ from eqfuzz.errors import UsageError
 from eqfuzz.program.suggestions import similar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eqfuzz.program.release import Release
+    from eqfuzz.report.run.findings import ListedFinding
     from eqfuzz.triage.findings.buckets import Buckets
     from eqfuzz.triage.findings.finding import Finding
 
@@ -82,3 +86,24 @@ def buckets_in(out: Path) -> Buckets:
         return Buckets(out)
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def listed_findings(out: Path, known_issues: Sequence[Path]) -> list[ListedFinding]:
+    """Every finding of the run, with its bucket and its issue in the lists ``known_issues``. Raises UsageError."""
+    from eqfuzz.report.run.findings import ListedFinding
+    from eqfuzz.triage.findings.known_issues import known_as, read_known_issues
+
+    buckets = buckets_in(out)
+    by_name = buckets.all
+    try:
+        issues = read_known_issues(known_issues)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    today = datetime.date.today()
+    listed: list[ListedFinding] = []
+    for finding in all_findings(out):
+        issue = known_as(finding, issues, today)
+        name = buckets.of(finding) if finding.fingerprint else ""
+        size = by_name[name].count if name in by_name else 1
+        listed.append(ListedFinding(finding, name, size, issue.url if issue is not None else ""))
+    return listed

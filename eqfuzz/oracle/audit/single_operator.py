@@ -151,7 +151,7 @@ def _differences(operator_reference: Reference, pairs: Mapping[int, _Pair]) -> d
 
 
 def _disagreement(part: int, difference: Difference, compiled: torch.Tensor) -> Disagreement:
-    evidence = evidence_of(difference)
+    evidence = dataclasses.replace(evidence_of(difference), error_map=None)
     return Disagreement(difference.describe(NAMES), str(compiled.dtype), tuple(compiled.shape), part, evidence)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from eqfuzz.oracle.compare.error_map import ErrorMap, error_map
 from eqfuzz.oracle.observe.leaf_values import (
     as_tensor,
     distance_between,
@@ -41,6 +42,7 @@ class Difference:
         elements: All elements of the leaf.
         unstable: Elements that rounding alone can change much.
         inconclusive: Why the reference cannot decide; empty where the difference is an error.
+        error_map: Where it differs; None where there is nothing to add.
     """
 
     index: tuple[int, ...] | None
@@ -52,6 +54,7 @@ class Difference:
     elements: int = 1
     unstable: int = 0
     inconclusive: str = ""
+    error_map: ErrorMap | None = None
 
     def describe(self, names: tuple[str, str]) -> str:
         """The values in one line; ``names`` are those of the two sides."""
@@ -301,7 +304,9 @@ def _worst_difference(
     if not wrong:
         return None
     index = _worst_index(target, second, elements.allowed, elements.wrong)
-    return _difference_at(index, first, second, target, elements.allowed, wrong, unstable, "")
+    difference = _difference_at(index, first, second, target, elements.allowed, wrong, unstable, "")
+    places = error_map(elements.wrong, distance_between(target, second), elements.allowed)
+    return dataclasses.replace(difference, error_map=places)
 
 
 def _without_reference(first: torch.Tensor, second: torch.Tensor, equal: torch.Tensor, why: str) -> Difference:
@@ -309,7 +314,8 @@ def _without_reference(first: torch.Tensor, second: torch.Tensor, equal: torch.T
     zeros = torch.zeros(first.shape, dtype=torch.float64)
     index = _worst_index(first, second, zeros, ~equal)
     difference = _difference_at(index, first, second, first, zeros, int((~equal).sum()), 0, why)
-    return dataclasses.replace(difference, reference=None, allowed=None)
+    places = error_map(~equal, zeros, zeros)
+    return dataclasses.replace(difference, reference=None, allowed=None, error_map=places)
 
 
 def _worst_index(

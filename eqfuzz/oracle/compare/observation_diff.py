@@ -204,6 +204,7 @@ def evidence_of(difference: Difference, call: int = 0, path: str = "") -> Eviden
         wrong_elements=difference.wrong,
         elements=difference.elements,
         unstable_elements=difference.unstable,
+        error_map=difference.error_map,
     )
 
 

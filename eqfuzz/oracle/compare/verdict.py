@@ -6,6 +6,7 @@ import dataclasses
 from enum import StrEnum
 from typing import Any
 
+from eqfuzz.oracle.compare.error_map import ErrorMap
 from eqfuzz.oracle.observe.normalised_messages import normalised
 
 
@@ -69,6 +70,7 @@ class Evidence:
         elements: All elements of the leaf.
         unstable_elements: Elements that rounding alone can change much.
         frames: The functions of torch that an exception came from, the innermost first.
+        error_map: Where in the leaf the values differ; None where that was not recorded.
     """
 
     call: int = 0
@@ -82,6 +84,7 @@ class Evidence:
     elements: int = 0
     unstable_elements: int = 0
     frames: tuple[str, ...] = ()
+    error_map: ErrorMap | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,5 +148,7 @@ class Verdict:
         if evidence is not None:
             index = evidence.get("index")
             frames = tuple(evidence.get("frames", ()))
-            evidence = Evidence(**{**evidence, "index": tuple(index) if index is not None else None, "frames": frames})
+            places = ErrorMap.from_json(evidence["error_map"]) if evidence.get("error_map") else None
+            index = tuple(index) if index is not None else None
+            evidence = Evidence(**{**evidence, "index": index, "frames": frames, "error_map": places})
         return cls(VerdictKind(data["kind"]), data["message"], evidence, data.get("cause", ""), data.get("oracle", ""))

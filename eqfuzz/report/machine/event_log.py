@@ -15,6 +15,9 @@ from eqfuzz.atomic_file import write_atomically
 from eqfuzz.events.event import Event
 from eqfuzz.report.machine.json_lines import to_line
 
+EVENTS = "events.ndjson"
+"""The file with the events of a run, in its folder."""
+
 
 class EventStream:
     """Writes every event to ``stream`` at once."""

@@ -173,7 +173,7 @@ def _worst(evidence: Evidence) -> LabelledTexts | None:
     ):
         if number is not None:
             rows.append((label, Text(value(number), style=style)))
-    distance = _distance(evidence)
+    distance = distance_in(evidence)
     if distance is not None:
         rows.append(("off by", Text(f"{distance:.3g}")))
     if evidence.allowed is not None:
@@ -188,7 +188,7 @@ def _worst(evidence: Evidence) -> LabelledTexts | None:
     return LabelledTexts(rows) if rows else None
 
 
-def _distance(evidence: Evidence) -> float | None:
+def distance_in(evidence: Evidence) -> float | None:
     """|compiled − reference| (eager where there is no reference), when both are finite numbers."""
     against: Any = evidence.reference if evidence.reference is not None else evidence.eager
     if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in (evidence.compiled, against)):

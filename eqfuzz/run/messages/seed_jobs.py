@@ -43,6 +43,7 @@ def _bounded_verdict(verdict: Verdict) -> Verdict:
         _require(all(map(_is_name, (evidence.path, *evidence.frames))), "the place is not one line")
         counts = evidence.call, evidence.wrong_elements, evidence.elements, evidence.unstable_elements
         _require(min(*counts, *(evidence.index or ())) >= 0, "a count is negative")
+        _require(evidence.error_map is None or evidence.error_map.is_bounded, "the map of errors is none")
     return verdict
 
 

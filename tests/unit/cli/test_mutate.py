@@ -136,6 +136,26 @@ def test_exit_codes(mutate, changed, code, format):
     assert len(result.stderr.splitlines()) <= 1
 
 
+def test_events_are_kept_in_the_folder_after_the_command(mutate, monkeypatch, tmp_path):
+    (tmp_path / "there").mkdir()
+    url = "--known-issues=https://me:secret@host/x"
+    monkeypatch.setattr("sys.argv", ["/usr/bin/eqfuzz", "mutate", "my seeds", url])
+    result, _ = mutate(summary(), "--out", "there")
+    assert result.exit_code == 0
+    events = [json.loads(line) for line in (tmp_path / "there" / "events.ndjson").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["command", "start", "summary"]
+    assert events[0]["command"] == "eqfuzz mutate 'my seeds' --known-issues=https://…@host/x"
+    assert events[0]["folder"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [["--out", "there", "--dry-run"], ["--out", "nowhere"]])
+def test_dry_run_and_run_without_folder_keep_no_events(mutate, tmp_path, arguments):
+    (tmp_path / "there").mkdir()
+    result, _ = mutate(summary(), *arguments)
+    assert result.exit_code == 0
+    assert not list(tmp_path.rglob("events.ndjson"))
+
+
 def test_no_valid_seed_names_the_first_reason(mutate):
     result, _ = mutate(summary(invalid=2, cells=0, invalid_reasons=[BAD]), "--format", "json")
     assert result.exit_code == 2
