@@ -142,8 +142,8 @@ class CommandResult:
 def blocks_of(page: Path) -> list[Block]:
     """The blocks of a page that have commands or are files. Raises InvalidClause."""
     text = page.read_text(encoding="utf-8")
-    found = (_block(page, match, 1 + text.count("\n", 0, match.start("language"))) for match in _BLOCK.finditer(text))
-    return [block for block in found if block is not None]
+    blocks = (_block(page, match, 1 + text.count("\n", 0, match.start("language"))) for match in _BLOCK.finditer(text))
+    return [block for block in blocks if block is not None]
 
 
 def _block(page: Path, match: re.Match[str], line: int) -> Block | None:

@@ -39,7 +39,7 @@ _RULES = """\
 | column | content |
 |---|---|
 | exactness | how closely both sides agree: `bitwise`, `ulp` (up to a few roundings), `real` (over the real numbers) |
-| depth | the last stage of the compiler that can tell both sides apart ([levels](survival.md)) |
+| depth | the last stage of the compiler at which both sides differ ([levels](survival.md)) |
 | tags | {tags} |
 
 A name that ends with `_back` is an equation applied from right to left.
