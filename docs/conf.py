@@ -32,15 +32,15 @@ html_show_copyright = False
 html_show_sphinx = False
 
 _FINDING = re.compile(r"docs/findings/\d+-")
-_ENTRY = re.compile(r"^(?:- |\|)[^\n]*?\]\(([\w./-]+)\.md\)", re.MULTILINE)
-"""The first link of an entry of a list or of a row of a table."""
+_ENTRY = re.compile(r"^(?:- |\| \d+ \| )\[([^]\n]+)\]\(([\w./-]+)\.md\)", re.MULTILINE)
+"""The link with which an entry of a list, or a numbered row of a table, begins."""
 _LINK = re.compile(r"\[(?P<text>[^]\n]+)\]\((?P<target>[\w./-]+)\)")
 _HEADER = re.compile(r"---\n(.*?)\n---\n\s*(# [^\n]+\n)", re.DOTALL)
 
 
 def contents_of(page: str) -> list[str]:
-    """The pages below an index: those that its lists and tables name, in their order."""
-    return list(dict.fromkeys(_ENTRY.findall(page)))
+    """The pages below an index, those that its lists and tables name, under the names that they have there."""
+    return [target if "`" in name else f"{name} <{target}>" for name, target in _ENTRY.findall(page)]
 
 
 def with_contents(page: str) -> str:

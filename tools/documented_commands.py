@@ -54,7 +54,7 @@ SUCCESS = frozenset({0, 1})
 """Exit codes of a verb that did its job: 1 means findings."""
 
 _BLOCK = re.compile(
-    r"(?:^ *<!-- test:(?P<clauses>.*?)-->\n\s*)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
+    r"(?:^ *<!-- test:(?P<clauses>.*?)-->\n(?: *<!--[^\n]*-->\n)*\s*)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )
 _PROMPT = re.compile(r"^(?:[\w-]*\$) ", re.MULTILINE)
