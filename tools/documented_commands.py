@@ -40,7 +40,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ SUCCESS = frozenset({0, 1})
 """Exit codes of a verb that did its job: 1 means findings."""
 
 _BLOCK = re.compile(
-    r"(?:^ *<!-- test:(?P<clauses>.*?)-->\n(?: *<!--[^\n]*-->\n)*\s*)?^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
+    r"(?:^ *<!-- test:(?P<clauses>.*?)-->\n(?: *<!--[^\n]*-->\n)*\s*)?"
+    r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )
 _PROMPT = re.compile(r"^(?:[\w-]*\$) ", re.MULTILINE)
@@ -84,6 +85,12 @@ class DocumentedCommand:
     """Why it is not run; empty where it is."""
     exit_codes: frozenset[int] = SUCCESS
     """How it may end."""
+
+    def with_words(self, ids: Mapping[str, str] | None = None) -> str:
+        """The command as it is run, with other ids."""
+        words = [(ids or {}).get(word, word) for word in self.text.split()]
+        end = words.index("--") if "--" in words else len(words)
+        return " ".join([*words[:end], *([self.words] if self.words else []), *words[end:]])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,18 +269,13 @@ class Session:
             if not command.reason:
                 yield self._result(block, command, is_compared=block.is_compared)
 
-    def _as_run(self, block: Block, command: DocumentedCommand) -> str:
-        words = [self._first_finding() if word in block.ids else word for word in command.text.split()]
-        end = words.index("--") if "--" in words else len(words)
-        return " ".join([*words[:end], *([command.words] if command.words else []), *words[end:]])
-
     def _first_finding(self) -> str:
         folders = sorted(self._folder.glob("eqfuzz-out/findings/*/"))
         return folders[0].name if folders else "NONE"
 
     def _result(self, block: Block, command: DocumentedCommand, *, is_compared: bool) -> CommandResult:
         start = time.monotonic()
-        text = self._as_run(block, command)
+        text = command.with_words(dict.fromkeys(block.ids, self._first_finding()) if block.ids else None)
         done = subprocess.run(
             ["bash", "-c", f"(exit {self._last}); {text}"],
             cwd=self._folder,
