@@ -32,7 +32,7 @@ html_show_copyright = False
 html_show_sphinx = False
 
 _FINDING = re.compile(r"docs/findings/\d+-")
-_ENTRY = re.compile(r"^(?:- |\| \d+ \| )\[([^]\n]+)\]\(([\w./-]+)\.md\)", re.MULTILINE)
+_ENTRY = re.compile(r"^(?:- |\| \d+ \| )\[(.+?)\]\(([\w./-]+)\.md\)", re.MULTILINE)
 """The link with which an entry of a list, or a numbered row of a table, begins."""
 _LINK = re.compile(r"\[(?P<text>[^]\n]+)\]\((?P<target>[\w./-]+)\)")
 _HEADER = re.compile(r"---\n(.*?)\n---\n\s*(# [^\n]+\n)", re.DOTALL)

@@ -84,7 +84,7 @@ def test_documented_commands_are_accepted_as_tests_run_them(
 
 def test_pages_of_tasks_have_commands():
     tasks = sorted((ROOT / "docs" / "how-to").glob("*.md"))
-    assert [page.name for page in tasks if not printed(page)] == []
+    assert [page.name for page in tasks if not printed(page)] == ["index.md"]
 
 
 def test_wrong_command_is_refused(command: Any, capsys: pytest.CaptureFixture[str]):
