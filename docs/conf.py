@@ -29,6 +29,8 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = f"eqfuzz {release}"
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sphinx = False
 
 _FINDING = re.compile(r"docs/findings/\d+-")

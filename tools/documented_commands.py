@@ -16,6 +16,7 @@ semicolons::
 ``output``              it has to print what the block shows; ``…`` stands for anything, as a line for any lines
 ``before COMMAND``      a command to run first
 ``files PATH …``        files and folders of the repository to copy to where it runs
+``file NAME``           the block is that file
 ``id ID``               an id of the page that stands for that of the run's first finding
 ``empty``               it and all later blocks run in an empty folder
 ======================  ===============================================================================================
@@ -176,6 +177,8 @@ def _with_clause(block: Block, clause: str) -> Block:
             return dataclasses.replace(block, before=(*block.before, rest))
         case "files":
             return dataclasses.replace(block, files=(*block.files, *rest.split()))
+        case "file":
+            return dataclasses.replace(block, file=rest)
         case "id":
             return dataclasses.replace(block, ids=(*block.ids, rest))
     numbered = _NUMBERED.match(clause)
