@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check bench quality quality-real coverage torches backends defects clean FORCE
+.PHONY: help setup mutate test test-all check docs bench quality quality-real coverage torches backends defects clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,6 +23,7 @@ help:
 	@echo "make test     the test suite, on all cores"
 	@echo "make test-all all tests, the longest ones included: an hour or more"
 	@echo "make check    format, lint, types, layers, words, fast tests"
+	@echo "make docs     the site of the documentation, in site/; a warning is an error"
 	@echo "make bench    the cost of rewriting, and of a compiled program compared with other ways to run it"
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
@@ -51,6 +52,10 @@ check: setup
 	@$(VENV)/bin/lint-imports
 	@$(PY) -m tools.glossary
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal -m "not slow and not long" $(ARGS)
+
+docs: setup
+	@$(PY) -m sphinx -q -W --keep-going -c docs -d site/.trees . site
+	@echo "docs:     site/index.html"
 
 bench: setup
 	@$(PY) -m benchmarks.rewriting
@@ -88,7 +93,7 @@ torches: setup
 	@$(PY) -m tools.torch_matrix $(VERSIONS) $(if $(KEEP),--keep) $(ARGS)
 
 clean:
-	@rm -rf eqfuzz-out coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf eqfuzz-out site coverage.svg dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -path ./$(VENV) -prune -o -type d \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 
 # Inductor needs g++; the others are optional. Without root they are reported as missing.

@@ -13,7 +13,7 @@ import pytest
 
 _LONGEST_NAME = 100
 
-_OPTIONS = {
+OPTIONS = {
     "time": (str, "TIME", "longest time of a check: 90, 10m (default: 5m)"),
     "variants": (int, "N", "rewritten variants of each model (default: 3)"),
     "config": (str, "NAME", "compile configuration (default: inductor)"),
@@ -28,14 +28,14 @@ _OPTIONS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of the command line; the same names with underscores in the ini file."""
     group = parser.getgroup("eqfuzz", "eqfuzz: models compiled and in eager")
-    for name, (kind, metavar, text) in _OPTIONS.items():
+    for name, (kind, metavar, text) in OPTIONS.items():
         group.addoption(f"--eqfuzz-{name}", type=kind, metavar=metavar, help=text)
         parser.addini(f"eqfuzz_{name}", text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and check the values of the command line and the ini file. Raises UsageError of pytest."""
-    arguments = ", ".join(f"{name}=…" for name in _OPTIONS)
+    arguments = ", ".join(f"{name}=…" for name in OPTIONS)
     config.addinivalue_line("markers", f"eqfuzz({arguments}): how eqfuzz checks models in this test")
     _configured(config)
 
@@ -44,9 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Check the markers. Raises UsageError of pytest."""
     for item in items:
         for marker in item.iter_markers("eqfuzz"):
-            unknown = [*map(repr, marker.args), *(set(marker.kwargs) - set(_OPTIONS))]
+            unknown = [*map(repr, marker.args), *(set(marker.kwargs) - set(OPTIONS))]
             if unknown:
-                options = ", ".join(_OPTIONS)
+                options = ", ".join(OPTIONS)
                 raise pytest.UsageError(f"{item.nodeid}: the marker eqfuzz has no {unknown[0]}: {options}")
             _require_one(marker.kwargs, f"{item.nodeid}: the marker eqfuzz")
 
@@ -67,7 +67,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None]:
 def _configured(config: pytest.Config) -> dict[str, Any]:
     """What the command line sets, else the ini file. Raises UsageError of pytest."""
     written: dict[str, Any] = {}
-    for name, (kind, *_) in _OPTIONS.items():
+    for name, (kind, *_) in OPTIONS.items():
         text = config.getini(f"eqfuzz_{name}")
         try:
             if text:
@@ -76,7 +76,7 @@ def _configured(config: pytest.Config) -> dict[str, Any]:
             raise pytest.UsageError(f"eqfuzz_{name}: {text!r} is no {kind.__name__}") from None
     _require_one(written, "the ini file")
     chosen: dict[str, Any] = {}
-    for name in _OPTIONS:
+    for name in OPTIONS:
         value = config.getoption(f"--eqfuzz-{name}")
         if value is not None:
             chosen[name] = _resolved(name, value, config.invocation_params.dir)
@@ -100,7 +100,7 @@ def _require_one(values: Mapping[str, Any], where: str) -> None:
 
 def _resolved(name: str, value: Any, folder: Path) -> Any:
     """A value, paths as absolute ones: tests may change the folder that they run in."""
-    return folder / value if _OPTIONS[name][0] is Path else value
+    return folder / value if OPTIONS[name][0] is Path else value
 
 
 def _folder_of(nodeid: str) -> str:

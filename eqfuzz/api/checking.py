@@ -69,7 +69,7 @@ def check(
         kwargs: Keyword arguments of the call.
         variants: Number of rewritten variants of the source (default: 3).
         time: When to stop: wall seconds, or a text like ``"10m"`` (default: 5 minutes).
-        config: Name of a compile configuration, as ``eqfuzz mutate --config`` has it (default: inductor).
+        config: Name of a compile configuration, as ``--config`` of ``eqfuzz mutate`` has it (default: inductor).
         backend: In its place, the name of a backend that is registered with ``torch.compile``.
         preload: Python file that is run in every child process, such as one that registers the backend.
         seed: Decides every random choice.

@@ -25,7 +25,7 @@ class Report:
         model: ``package.module:Name`` of the class or function.
         uses: What came of each use (forward and backward, a training step, …), the variants last.
         seconds: Wall seconds that the check took.
-        out: Folder with the programs and findings; ``eqfuzz findings --out`` reads it.
+        out: Folder with the programs and findings; ``eqfuzz findings`` reads it, with ``--out``.
         is_complete: Whether every use was tried before the time ran out.
     """
 

@@ -79,7 +79,7 @@ def _show_version(wanted: bool) -> None:
 app = typer.Typer(
     name="eqfuzz",
     cls=GuardedGroup,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich help costs a third of the start-up time
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -332,66 +331,11 @@ def test_diff_requires_dry_run() -> None:
 
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = DOCS / "how-to" / "first-rule.md"
 
 
 def blocks_of(page: Path) -> list[tuple[str, str]]:
     """The fenced blocks of a page: language and text, in order."""
     return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-def pattern_of(expected: str) -> re.Pattern[str]:
-    """What a page says a command prints: a line ``…`` stands for any lines, ``…`` inside a line for anything."""
-    parts = []
-    for line in expected.splitlines():
-        if line == "…":
-            parts.append(r"(?:[^\n]*\n)*?")
-        else:
-            words = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("…")]
-            parts.append(r"[ ]*" + r"[^\n]*".join(words) + r"[ ]*\n")
-    return re.compile("".join(parts))
-
-
-def commands_of(block: str) -> list[tuple[str, str]]:
-    """Each command of a console block with what the page says it prints."""
-    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    return [(command, expected) for command, _, expected in (part.partition("\n") for part in parts)]
-
-
-@pytest.fixture
-def newcomer(tmp_path: Path) -> tuple[Path, dict[str, str]]:
-    """An empty folder, and an environment in which ``eqfuzz`` is on the path."""
-    programs, folder = tmp_path / "bin", tmp_path / "empty"
-    programs.mkdir()
-    folder.mkdir()
-    command = programs / "eqfuzz"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m eqfuzz "$@"\n')
-    command.chmod(0o755)
-    root = str(Path(__file__).parents[2])
-    return folder, os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": root, "COLUMNS": "100"}
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_first_rule_page_works_as_written(newcomer: tuple[Path, dict[str, str]]) -> None:
-    folder, environment = newcomer
-    last, ran = 0, []
-    for language, text in blocks_of(PAGE):
-        if language == "python":
-            name = text.partition("\n")[0].removeprefix("# ")
-            (folder / name).write_text(text, encoding="utf-8")
-            continue
-        for command, expected in commands_of(text):
-            line = f"(exit {last}); {command}"
-            done = subprocess.run(
-                ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=280
-            )
-            assert pattern_of(expected).fullmatch(done.stdout), f"{command}\n{done.stdout}\n{done.stderr}"
-            assert done.stderr == ""
-            last = done.returncode
-            ran.append(command)
-    tools = {"rules check", "rules show", "rules explain", "mutate seed.py"}
-    assert {tool for tool in tools if any(c.startswith(f"eqfuzz {tool}") for c in ran)} == tools
 
 
 @pytest.mark.slow

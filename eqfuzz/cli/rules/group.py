@@ -17,7 +17,8 @@ class ListUnlessNamed(typer.core.TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = (*self.commands, "-h", "--help")
         mistyped = len(args) > 1 and closest(args[0], self.commands, cutoff=0.7)
-        if not args or (args[0] not in words and not mistyped):
+        is_listing = not args or (args[0] not in words and not mistyped)
+        if is_listing and not ctx.resilient_parsing:  # which a shell asks for that completes the verb
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
