@@ -33,7 +33,7 @@ def report(
     import eqfuzz
     from eqfuzz.atomic_file import write_atomically
     from eqfuzz.report.html.page import html_page
-    from eqfuzz.report.html.recorded_run import read_record
+    from eqfuzz.report.html.stored_run import read_record
 
     listed = listed_findings(run, known_issues_of(known_issues, no_known_issues))
     try:

@@ -1,10 +1,10 @@
-"""Inductor: hooks on graphs and generated code, counters, and a backend around it."""
+"""Inductor: hooks on graphs and generated code, decompositions, counters, and a backend around it."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,6 +13,8 @@ import torch
 import torch._guards
 
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
+from eqfuzz.torch_internals.modes import TorchDispatchMode
+from eqfuzz.torch_internals.operators import OpOverload
 
 
 def import_compiler() -> None:
@@ -117,3 +119,33 @@ def forget_output_strides(count: int) -> None:
     if context is not None and context.output_strides:
         # In place: AOTAutograd holds this very list, and takes all that follow its outputs for saved activations.
         del context.output_strides[count:]
+
+
+class _OperatorRecorder(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators: dict[OpOverload, None] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.operators[func] = None
+        return func(*args, **(kwargs or {}))
+
+
+def decomposed_in(run: Callable[[], object]) -> list[OpOverload]:
+    """The operators of an eager run that Inductor decomposes, in their order."""
+    from torch._inductor.decomposition import decompositions
+
+    with _OperatorRecorder() as recorder:
+        run()
+    return [operator for operator in recorder.operators if operator in decompositions]
+
+
+@contextlib.contextmanager
+def without_decompositions(operators: Collection[OpOverload]) -> Iterator[None]:
+    """Context in which Inductor's graphs contain these operators as they are; it may be unable to lower them."""
+    from torch._inductor.decomposition import decompositions
+
+    with mock.patch.dict(decompositions):
+        for operator in operators:
+            decompositions.pop(operator, None)
+        yield

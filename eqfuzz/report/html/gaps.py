@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eqfuzz.oracle.compare.verdict import VerdictKind
-from eqfuzz.report.html.recorded_run import RecordedRun
+from eqfuzz.report.html.stored_run import StoredRun
 from eqfuzz.report.run.findings import ListedFinding
 from eqfuzz.report.verdict_texts import MEANING
 
@@ -33,7 +33,7 @@ class Gap:
         return max(0, len(self.names) - MOST_NAMES)
 
 
-def gaps_of(record: RecordedRun, listed: Sequence[ListedFinding], dropped: int) -> list[Gap]:
+def gaps_of(record: StoredRun, listed: Sequence[ListedFinding], dropped: int) -> list[Gap]:
     """All gaps, what was not run at all before what was not decided. ``dropped`` findings have no folder."""
     return [
         *_unrecorded(record),
@@ -45,7 +45,7 @@ def gaps_of(record: RecordedRun, listed: Sequence[ListedFinding], dropped: int) 
     ]
 
 
-def _unrecorded(record: RecordedRun) -> Iterator[Gap]:
+def _unrecorded(record: StoredRun) -> Iterator[Gap]:
     if not record.start and not record.matrix:
         yield Gap(
             None,
@@ -56,7 +56,7 @@ def _unrecorded(record: RecordedRun) -> Iterator[Gap]:
         yield Gap(None, "The end of the run is not recorded", "it was killed or still runs; counts are those so far")
 
 
-def _seeds(record: RecordedRun) -> Iterator[Gap]:
+def _seeds(record: StoredRun) -> Iterator[Gap]:
     unfinished = record.unfinished
     if unfinished:
         yield Gap(
@@ -74,7 +74,7 @@ def _seeds(record: RecordedRun) -> Iterator[Gap]:
         yield Gap(len(names), _words(len(names), "seed", "are", "invalid"), "invalid seeds are not compiled", names)
 
 
-def _scope(record: RecordedRun) -> Iterator[Gap]:
+def _scope(record: StoredRun) -> Iterator[Gap]:
     start = record.start
     if not start:
         return
@@ -93,7 +93,7 @@ def _scope(record: RecordedRun) -> Iterator[Gap]:
         yield Gap(None, "Other configurations were not compiled", f"those used: {', '.join(configs)} (--config)")
 
 
-def _cells(record: RecordedRun) -> Iterator[Gap]:
+def _cells(record: StoredRun) -> Iterator[Gap]:
     causes: Mapping[str, int] = record.summary.get("flaky", {})
     for kind, number in record.open.items():
         names = tuple(f"{times:,} × {cause}" for cause, times in causes.items()) if kind == VerdictKind.FLAKY else ()

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from eqfuzz.report.formatting import duration
 from eqfuzz.report.html.pictures import bar
-from eqfuzz.report.html.recorded_run import GroupTally, RecordedRun
+from eqfuzz.report.html.stored_run import GroupTally, StoredRun
 from eqfuzz.report.verdict_texts import MEANING, is_defect
 
 MOST_ROWS = 400
@@ -38,7 +38,7 @@ class HtmlTable:
     note: str = ""
 
 
-def verdict_table(record: RecordedRun) -> HtmlTable:
+def verdict_table(record: StoredRun) -> HtmlTable:
     """Compiled cells by verdict, the most frequent first."""
     most = max(record.verdicts.values(), default=0)
     rows = [
@@ -48,7 +48,7 @@ def verdict_table(record: RecordedRun) -> HtmlTable:
     return HtmlTable("Compiled cells by verdict", ("verdict", "cells", "share", "meaning"), tuple(rows))
 
 
-def group_tables(record: RecordedRun) -> list[HtmlTable]:
+def group_tables(record: StoredRun) -> list[HtmlTable]:
     """Yield by source, configuration and rule; those without cells are left out."""
     source = "Source of seeds" if record.is_campaign else "Folder of seeds"
     groups = ((source, record.by_source), ("Configuration", record.by_config), ("Rule", record.by_rule))
@@ -76,7 +76,7 @@ def _group_table(name: str, tallies: Mapping[str, GroupTally]) -> HtmlTable:
     return HtmlTable(f"By {name.lower()}", heads, tuple(rows), f"{more:,} more are left out." if more > 0 else "")
 
 
-def reward_table(record: RecordedRun) -> HtmlTable:
+def reward_table(record: StoredRun) -> HtmlTable:
     """The reward per cost of each arm of a campaign's bandit."""
     rows = [
         (TableCell(f"{dimension}: {arm}"), TableCell(f"{reward:.2f}", reward))
@@ -86,7 +86,7 @@ def reward_table(record: RecordedRun) -> HtmlTable:
     return HtmlTable("What the campaign learned", ("arm", "reward per cost"), tuple(rows))
 
 
-def timing_rows(record: RecordedRun) -> list[tuple[str, str]]:
+def timing_rows(record: StoredRun) -> list[tuple[str, str]]:
     """Wall time, CPU time and memory, as far as they are recorded."""
     summary: Mapping[str, Any] = {**record.summary.get("figures", {}), **record.summary}
     rows: list[tuple[str, str]] = []

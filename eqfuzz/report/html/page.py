@@ -29,7 +29,7 @@ from eqfuzz.report.html.html_table import (
     verdict_table,
 )
 from eqfuzz.report.html.pictures import block_in_words, error_picture, histogram, shape_in_words
-from eqfuzz.report.html.recorded_run import RecordedRun, valid_seeds
+from eqfuzz.report.html.stored_run import StoredRun, valid_seeds
 from eqfuzz.report.run.finding_panel import distance_in
 from eqfuzz.report.run.findings import ListedFinding
 from eqfuzz.report.verdict_texts import MEANING, SEVERITY
@@ -65,7 +65,7 @@ class _Detail:
             yield detail
 
 
-def html_page(record: RecordedRun, listed: Sequence[ListedFinding], buckets: Mapping[str, Bucket], origin: str) -> str:
+def html_page(record: StoredRun, listed: Sequence[ListedFinding], buckets: Mapping[str, Bucket], origin: str) -> str:
     """The page about a run, smaller than ``MOST_BYTES``; ``origin`` says by what and when."""
     cards = cards_of(record.folder, listed, buckets)
     new, issues = [card for card in cards if not card.issue], [card for card in cards if card.issue]
@@ -108,7 +108,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _fixed_parts(
-    record: RecordedRun, listed: Sequence[ListedFinding], cards: Sequence[BucketCard], origin: str
+    record: StoredRun, listed: Sequence[ListedFinding], cards: Sequence[BucketCard], origin: str
 ) -> dict[str, Any]:
     """What every page about the run has, whatever its detail."""
     style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
@@ -161,7 +161,7 @@ def _cards_shown(new: Sequence[BucketCard], issues: Sequence[BucketCard], detail
     }
 
 
-def _matrix_shown(record: RecordedRun, detail: _Detail) -> dict[str, Any]:
+def _matrix_shown(record: StoredRun, detail: _Detail) -> dict[str, Any]:
     operators: Mapping[str, Mapping[str, Mapping[str, int]]] = record.matrix.get("operators", {})
     differing = {
         name: columns for name, columns in operators.items() if any(set(one) != {"agree"} for one in columns.values())
@@ -170,7 +170,7 @@ def _matrix_shown(record: RecordedRun, detail: _Detail) -> dict[str, Any]:
     return {"operators": rows, "columns": columns_of(operators), "operators_left_out": len(operators) - len(rows)}
 
 
-def _curves(record: RecordedRun) -> list[tuple[str, Markup]]:
+def _curves(record: StoredRun) -> list[tuple[str, Markup]]:
     """Findings, and of campaigns coverage, over time; charts with their descriptions."""
     charts: list[tuple[str, Markup]] = []
     if record.curve:
@@ -191,7 +191,7 @@ def _curves(record: RecordedRun) -> list[tuple[str, Markup]]:
     return charts
 
 
-def _steps(record: RecordedRun, column: int) -> tuple[tuple[float, float], ...]:
+def _steps(record: StoredRun, column: int) -> tuple[tuple[float, float], ...]:
     """The points of a curve that rises at each finding, up to the last cell."""
     points = [(0.0, 0.0)]
     for point in record.curve:
@@ -204,7 +204,7 @@ def _chart(title: str, x_axis: str, y_axis: str, series: Sequence[Series]) -> Ma
     return Markup(line_chart(title, x_axis, y_axis, series).replace("<svg ", '<svg aria-hidden="true" ', 1))
 
 
-def _versions(record: RecordedRun, findings: Sequence[Any]) -> str:
+def _versions(record: StoredRun, findings: Sequence[Any]) -> str:
     if record.start.get("versions"):
         return named_versions(record.start["versions"])
     releases = dict.fromkeys(
@@ -220,7 +220,7 @@ def _of(release: Release) -> Mapping[str, str]:
     return release.to_versions()
 
 
-def _began(record: RecordedRun) -> str:
+def _began(record: StoredRun) -> str:
     """Day and time of the call, as far as they are recorded."""
     seconds = record.command.get("time")
     if not isinstance(seconds, int | float):

@@ -40,8 +40,8 @@ from eqfuzz.run.messages.finding_jobs import (
 )
 from eqfuzz.run.messages.job import Emit
 from eqfuzz.torch_internals.bisector import bisected
-from eqfuzz.torch_internals.decompositions import decomposed_in, without_decompositions
 from eqfuzz.torch_internals.graph_passes import PASSES, change_of
+from eqfuzz.torch_internals.inductor import decomposed_in, without_decompositions
 from eqfuzz.torch_internals.operators import OpOverload
 
 _AUDIT_COMPILES = 4

@@ -18,7 +18,7 @@ from eqfuzz.report.html import page
 from eqfuzz.report.html.code import diff, highlighted
 from eqfuzz.report.html.page import MOST_BYTES, html_page
 from eqfuzz.report.html.pictures import error_picture, histogram
-from eqfuzz.report.html.recorded_run import read_record
+from eqfuzz.report.html.stored_run import read_record
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from tests.unit.cli.in_process import call
 from tests.unit.report import run_folders, sample_events

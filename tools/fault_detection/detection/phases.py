@@ -13,7 +13,7 @@ PhaseProgram = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A part of a detection run.
+    """A part of a detection run, by its ``name``: programs compiled under the configuration ``config``.
 
     ``share`` is the largest share of the time left that it may use; ``steps`` and ``input_sets`` are those of
     ``eqfuzz mutate``; ``seeds_only`` leaves variants and programs of catalogues out. With ``graphs_first`` programs are

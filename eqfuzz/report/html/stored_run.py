@@ -39,7 +39,7 @@ class GroupTally:
 
 
 @dataclasses.dataclass
-class RecordedRun:
+class StoredRun:
     """The last call of a run, or all calls of a campaign."""
 
     folder: Path
@@ -136,7 +136,7 @@ class _Reader:
     """Builds a record from events, one at a time."""
 
     def __init__(self, folder: Path) -> None:
-        self.record = RecordedRun(folder)
+        self.record = StoredRun(folder)
         self._sources: dict[int, str] = {}
         self._findings: set[str] = set()
         self._buckets: set[str] = set()
@@ -185,7 +185,7 @@ class _Reader:
     def _begin(self, event: Mapping[str, Any]) -> None:
         """A campaign is resumed; any other run begins anew, and what the folder had is of earlier calls."""
         if not (self.record.is_campaign and event.get("resumed")):
-            self.record = RecordedRun(self.record.folder, calls=self.record.calls)
+            self.record = StoredRun(self.record.folder, calls=self.record.calls)
             self._findings, self._buckets, self._sources = set(), set(), {}
         self.record.calls += 1
         self.record.start = event
@@ -220,7 +220,7 @@ class _Reader:
             group.buckets.add(event["bucket"] or event["id"])
 
 
-def read_record(folder: Path) -> RecordedRun:
+def read_record(folder: Path) -> StoredRun:
     """The record of the run in ``folder``. Lines that are damaged are counted as problems. Raises OSError."""
     reader = _Reader(folder)
     damaged = 0
@@ -261,7 +261,7 @@ def _heading(folder: Path) -> str:
     return " ".join(heading.split())
 
 
-def valid_seeds(record: RecordedRun) -> int:
+def valid_seeds(record: StoredRun) -> int:
     """Number of seeds that were completed and are valid."""
     done = [seed for seed, state in record.started.items() if state not in ("", SeedOutcome.INVALID)]
     return len([seed for seed in done if seed not in record.invalid])
