@@ -31,6 +31,7 @@ from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.findings.versions import versions
 from tools.fault_detection.corpus.corpus import Entry
 from tools.fault_detection.detection.phases import DYNAMO_SHARE, PHASES, Phase, PhaseProgram
@@ -102,9 +103,10 @@ class DetectionRunner:
         self._stop = stop if stop is not None else threading.Event()
         self._lock = threading.Lock()
         self._versions = versions()
-        self._environment = Environment(out, fault.path if fault is not None else None)
-        self._environment.caches().mkdir(parents=True)
-        (self._environment.caches() / "kernels").symlink_to(kernels, target_is_directory=True)
+        self._environment = _environment(out, kernels, fault)
+        self._pools = contextlib.ExitStack()
+        self._sound_pool: Pool | None = None
+        self._sound = _environment(out.with_name(f"{out.name}-sound"), kernels, None) if fault is not None else None
 
     def attempt(self, seconds: float, grace: float = 0.0) -> DetectionResult:
         """Run until the fault is detected, all phases are complete, or time or cells are spent.
@@ -114,7 +116,10 @@ class DetectionRunner:
         start = time.monotonic()
         end = start + seconds
         limits = Limits(compile_s=COMPILE_SECONDS)
-        with Pool(self._environment, limits, jobs=self._jobs) as pool, ThreadPoolExecutor(self._jobs) as threads:
+        with contextlib.ExitStack() as stack:
+            threads = stack.enter_context(ThreadPoolExecutor(self._jobs))
+            pool = stack.enter_context(Pool(self._environment, limits, jobs=self._jobs))
+            self._pools = stack
             for reachable, phase in itertools.product(REACHABLE_FIRST, PHASES):
                 deadline = time.monotonic() + self._share(phase) * (end - time.monotonic())
 
@@ -130,6 +135,7 @@ class DetectionRunner:
                 except KeyboardInterrupt:
                     self._stop.set()
                     raise
+        self._sound_pool = None
         self.result = dataclasses.replace(self.result, seconds=self.result.seconds + time.monotonic() - start)
         return self.result
 
@@ -215,12 +221,16 @@ class DetectionRunner:
             traced=self.result.fault is None,
         )
 
-        def seed_run(program: CatalogueProgram | None, *, apart: bool = False) -> SeedRun:
+        def seed_run(program: CatalogueProgram | None, *, apart: bool = False, sound: bool = False) -> SeedRun:
+            environment = self._sound if sound and self._sound is not None else self._environment
+            compiling = settings.compiling.model_copy(update={"preload": environment.preload})
             return SeedRun(
                 index=0,
                 path=entry.path,
-                settings=settings,
-                resources=RunResources((), pool, self._environment, limits, self._versions),
+                settings=dataclasses.replace(settings, out=environment.out, compiling=compiling),
+                resources=RunResources(
+                    (), self._pool_without_fault(limits) if sound else pool, environment, limits, self._versions
+                ),
                 emit=lambda event: self._handle(event, phase, entry, deadline),
                 stop=self._stop,
                 deadline=deadline,
@@ -242,6 +252,13 @@ class DetectionRunner:
                 self.result = dataclasses.replace(self.result, error=str(error))
         self.observations.quiet.setdefault(phase.key(entry), True)
 
+    def _pool_without_fault(self, limits: Limits) -> Pool:
+        with self._lock:
+            if self._sound_pool is None:
+                assert self._sound is not None
+                self._sound_pool = self._pools.enter_context(Pool(self._sound, limits, jobs=self._jobs))
+            return self._sound_pool
+
     def _run_results(
         self, seed_run: Callable[..., SeedRun], program: CatalogueProgram, entry: Entry, phase: Phase
     ) -> None:
@@ -254,16 +271,19 @@ class DetectionRunner:
         with contextlib.suppress(InvalidSeed):
             judging.judge()
         cells = list(judging.cells.values())
-        different = [n for cell in cells for n, verdict in cell.apart if verdict.is_finding and n not in dropped]
+        different = [n for n in _different(cells) if n not in dropped]
+        if different and phase.key(entry) not in self._clean.quiet:
+            sound = seed_run(program, apart=True, sound=True)  # the clean run has not come so far
+            sound.judge()
+            different = [n for n in different if n not in _different(list(sound.cells.values()))]
         if cells and not different and (cells[0].apart or cells[0].verdict.kind is VerdictKind.AGREE):
             with self._lock:
                 self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
                 self.observations.cells[phase.key(entry)] += 1
             return
-        before = self.result.passed_over
         for number in different:
             seed_run(program.part([number])).run()
-        if self.result.passed_over == before and not self.result.is_detected:
+        if not self.result.is_detected:
             others = [n for n in range(len(program.results)) if n not in dropped]
             seed_run(program.part(others) if dropped else program).run()
 
@@ -281,7 +301,7 @@ class DetectionRunner:
             self.observations.quiet[key] = False
             return
         (cell,) = run.cells.values()
-        different = [number for number, verdict in cell.apart if verdict.is_finding]
+        different = _different([cell])
         is_quiet = cell.verdict.kind is VerdictKind.AGREE or bool(cell.apart)
         with self._lock:
             self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
@@ -330,6 +350,19 @@ class DetectionRunner:
         )
         self.folder = Path(event.folder)
         self.result = dataclasses.replace(self.result, detection=detection, spared=self._spared(phase, entry))
+
+
+def _environment(out: Path, kernels: Path, fault: Fault | None) -> Environment:
+    """The environment of processes with ``fault``, which share ``kernels`` and no graphs."""
+    environment = Environment(out, fault.path if fault is not None else None)
+    environment.caches().mkdir(parents=True)
+    (environment.caches() / "kernels").symlink_to(kernels, target_is_directory=True)
+    return environment
+
+
+def _different(cells: Sequence[Cell]) -> list[int]:
+    """The numbers of the results that differ, where each was judged apart."""
+    return [number for cell in cells for number, verdict in cell.apart if verdict.is_finding]
 
 
 def _short(path: Path) -> str:
