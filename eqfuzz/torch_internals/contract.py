@@ -267,13 +267,10 @@ BORDERS = tuple(
         attributes=attributes,
     )
     for path, parameters, attributes in (
-        ("_inductor.compile_fx:compile_fx", ("model_", "example_inputs_", "inner_compile"), ()),
         ("_inductor.compile_fx:run_pre_grad_passes", ("model_", "example_inputs_"), ()),
         ("_inductor.compile_fx:_recursive_joint_graph_passes", ("gm",), ()),
         ("_inductor.compile_fx:partition_fn", ("gm", "joint_inputs"), ()),
-        ("_inductor.compile_fx:compile_fx_inner", (), ()),
         ("_inductor.decomposition:decompositions", (), ()),
-        ("_inductor.graph:GraphLowering.run", ("args",), ()),
         ("fx:Interpreter.fetch_attr", ("target",), ()),
         ("fx:Graph.output_node", (), ()),
     )

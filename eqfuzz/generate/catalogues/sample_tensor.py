@@ -54,7 +54,7 @@ class SampleTensor:
             return self.plain(), ""
         view = ""
         if draw.chance(_VIEWED):
-            size, view = drawn_view(draw, size)
+            size, view = drawn_view(draw, size, self._tensor.dtype)
         layout = draw.weighted({name: weight for name, weight in LAYOUTS.items() if _fits(name, size)})
         base, after = layout_code(draw, size, layout)
         return f"{self._values(base, values)}{after}{self._grad}", view

@@ -1,8 +1,10 @@
-"""Views and copies that a program takes of its inputs before it calls an operator on them."""
+"""What a program makes of its inputs before it calls an operator on them: views, copies, smaller numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+
+import torch
 
 from eqfuzz.generate.dag.values.draw import Draw
 from eqfuzz.generate.dag.values.input_code import layout_code, literal
@@ -10,14 +12,17 @@ from eqfuzz.generate.dag.values.input_code import layout_code, literal
 Size = tuple[int, ...]
 
 _MOST_STEPS = 2
+_SCALED = 0.2
 
 
-def drawn_view(draw: Draw, size: Size) -> tuple[Size, str]:
+def drawn_view(draw: Draw, size: Size, dtype: torch.dtype) -> tuple[Size, str]:
     """The size of an input, and the method calls that make a tensor of ``size`` of it: one or two, or none for rank 0.
 
-    Elements keep their values, so that they are in the same domain.
+    Elements keep their values, or come closer to zero along the last dimension, so that few domains are left.
     """
     code = ""
+    if size and 0 not in size and dtype.is_floating_point and draw.chance(_SCALED):
+        code = f".mul(torch.linspace(0.5, 1, {size[-1]}, dtype={dtype}))"
     for _ in range(draw.integer(1, _MOST_STEPS)):
         fitting = {step: weight for step, (weight, least) in _STEPS.items() if len(size) >= least}
         if not fitting or 0 in size:

@@ -46,7 +46,15 @@ def command() -> Any:
     command = typer.main.get_command(app)
     for one in _with_verbs(command):
         one.callback = lambda **_: None
+    for parameter in command.params:
+        if parameter.name in ("install_completion", "show_completion"):
+            parameter.callback = _end  # it would change the files of the shell from which the tests run
     return command
+
+
+def _end(context: Any, parameter: Any, value: Any) -> None:
+    if value:
+        context.exit()
 
 
 def _with_verbs(command: Any) -> Iterator[Any]:
