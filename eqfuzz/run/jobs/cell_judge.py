@@ -196,7 +196,8 @@ class CellJudge:
     ) -> Generator[tuple[GraphBorders, Callable[[], Verdict]]]:
         """Borders, and what runs and judges the subject as these say. It is compiled once, on the CPU.
 
-        With ``code=False`` only graphs are made. Values alone are judged: a graph promises no strides.
+        With ``code=False`` only graphs are made, and few noisy runs decide, as nothing is claimed. Values alone are
+        judged: a graph promises no strides.
         """
         checks = tuple(name for name in self.job.checks if name in _OF_VALUES)
         forget_compiled_code()
@@ -207,7 +208,7 @@ class CellJudge:
             if any(call.raised is not None for call in compiled.calls):
                 return Verdict(VerdictKind.INCONCLUSIVE, "a graph raises an exception")
             compare = partial(_compare_compiled, subject.eager, compiled, checks)
-            return self._verdict_on_cell(compare, subject, subject.eager, compiled)[0]
+            return self._verdict(compare, [subject], THRESHOLDS.samples if code else THRESHOLDS.samples[:1])
 
         with config.patched(), borders.compiling():
             self.clock.enter("compile", self.job.limits.compile_s, subject.number, "cpu", config.name)
@@ -284,10 +285,15 @@ class CellJudge:
         with config.patched(), contextlib.redirect_stdout(None):
             return judge_speed(self.start.repeated_call(config.compile), subject.repeated_call(config.compile))
 
-    def _verdict(self, compare: Callable[..., Verdict], subjects: Sequence[LoadedVariant]) -> Verdict:
+    def _verdict(
+        self,
+        compare: Callable[..., Verdict],
+        subjects: Sequence[LoadedVariant],
+        noisy_runs: Sequence[int] = THRESHOLDS.samples,
+    ) -> Verdict:
         with self.clock.within("judge"):
             verdict = compare(*(None for _ in subjects))
-        for samples in THRESHOLDS.samples:
+        for samples in noisy_runs:
             if verdict.kind in (VerdictKind.AGREE, VerdictKind.UNSUPPORTED):
                 break
             references = [self._reference(subject, samples) for subject in subjects]
