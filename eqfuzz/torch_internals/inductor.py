@@ -122,6 +122,9 @@ def forget_output_strides(count: int) -> None:
 
 
 class _OperatorRecorder(TorchDispatchMode):
+    # Without this torch refuses higher-order operators under any mode.
+    supports_higher_order_operators = True
+
     def __init__(self) -> None:
         super().__init__()
         self.operators: dict[OpOverload, None] = {}

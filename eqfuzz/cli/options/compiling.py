@@ -59,7 +59,8 @@ ConfigsFrom = Annotated[
 GraphsFirst = Annotated[
     bool,
     typer.Option(
-        "--graphs-first", help="Compile to code only programs whose graphs, before lowering, differ from eager."
+        "--graphs-first",
+        help="Compile to code only programs whose graphs, before lowering, give other values than eager.",
     ),
 ]
 Threaded = Annotated[

@@ -11,6 +11,7 @@ import torch
 from eqfuzz.torch_internals.contract import BORDERS, lacks
 from eqfuzz.torch_internals.dynamo import forget_compiled_code
 from eqfuzz.torch_internals.graph_borders import END, Border, GraphBorders, Part
+from eqfuzz.torch_internals.inductor import decomposed_in, without_decompositions
 
 pytestmark = pytest.mark.skipif(any(map(lacks, BORDERS)), reason="this torch lacks what borders need")
 
@@ -73,3 +74,12 @@ def test_changes_are_named_by_their_passes():
     assert [graph.after for graph in history.graphs[Part.JOINT]][:2] == ["", "remove_noop_ops"]
     assert set(history.graphs) == set(Part)
     assert history.outputs == 3
+
+
+def test_decomposed_operators_are_seen_beside_control_flow():
+    forget_compiled_code()
+    data = torch.randn(4, 5), torch.randn(5, 3)
+    operators = decomposed_in(lambda: (branching(*data), torch.nn.functional.celu(data[0])))
+    assert torch.ops.aten.celu.default in operators
+    with without_decompositions(operators):
+        assert torch.ops.aten.celu.default not in decomposed_in(lambda: torch.nn.functional.celu(data[0]))
