@@ -193,7 +193,7 @@ class SeedRun:
             favoured=settings.favoured,
             list_sites=settings.diff,
             results=self.results,
-            graphs_first=settings.compiling.graphs_first,
+            graphs_first=settings.graphs_first,
             in_batches=settings.compiling.runner == "fast" and "cuda" not in settings.compiling.devices,
             checks=settings.checks,
             steps=settings.judging.steps,

@@ -47,9 +47,6 @@ class CompileSettings(Table):
         default="fast", description="fast: kernels of many cells built together"
     )
     preload: Path | None = Field(default=None, description="Python file run in every process that imports torch")
-    graphs_first: bool = Field(
-        default=False, description="compile to code only where Inductor's graphs differ from eager"
-    )
 
     @property
     def uses_cuda(self) -> bool:
@@ -125,6 +122,8 @@ class Settings:
     """Whether cells report their features."""
     traced: bool = False
     """Whether the executed lines of the compiler are reported."""
+    graphs_first: bool = False
+    """Whether code is compiled only where Inductor's graphs differ from eager. Campaigns lack it: they do not count it."""
 
     def environment(self) -> Environment:
         """The environment of the run's processes."""

@@ -211,9 +211,8 @@ class DetectionRunner:
             seed=self._seed,
             rewriting=RewriteSettings(strategy="none"),
             configs=(BUILT_IN[phase.config],),
-            compiling=CompileSettings(
-                preload=self._environment.preload, timeout=COMPILE_SECONDS, graphs_first=phase.graphs_first
-            ),
+            compiling=CompileSettings(preload=self._environment.preload, timeout=COMPILE_SECONDS),
+            graphs_first=phase.graphs_first,
             judging=OracleSettings(steps=phase.steps, input_sets=phase.input_sets),
             checks=CHECKS,
             guard_steps=0,
