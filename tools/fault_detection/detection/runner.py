@@ -266,13 +266,15 @@ class DetectionRunner:
         Results that differ without a fault are left out. Where none of the others differs alone they run together.
         """
         dropped = self._clean.dropped.get(str(entry.path), [])
+        if dropped:
+            program = program.part([n for n in range(len(program.results)) if n not in dropped])
         judging = seed_run(program, apart=not program.is_refused)
         with contextlib.suppress(InvalidSeed):
             judging.judge()
         cells = list(judging.cells.values())
-        different = [n for n in _different(cells) if n not in dropped]
-        if different and phase.key(entry) not in self._clean.quiet:
-            sound = seed_run(program, apart=True, sound=True)  # the clean run has not come so far
+        different = _different(cells)
+        if different and (dropped or phase.key(entry) not in self._clean.quiet):
+            sound = seed_run(program, apart=True, sound=True)  # the clean run has not judged this program
             sound.judge()
             different = [n for n in different if n not in _different(list(sound.cells.values()))]
         if cells and not different and (cells[0].apart or cells[0].verdict.kind is VerdictKind.AGREE):
@@ -283,8 +285,7 @@ class DetectionRunner:
         for number in different:
             seed_run(program.part([number])).run()
         if not self.result.is_detected:
-            others = [n for n in range(len(program.results)) if n not in dropped]
-            seed_run(program.part(others) if dropped else program).run()
+            seed_run(program).run()
 
     def _judge_apart(self, run: SeedRun, phase: Phase, entry: Entry) -> None:
         """Judge each result of a catalogue's program: those that differ are left out under a fault."""
@@ -306,7 +307,8 @@ class DetectionRunner:
             self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
             self.observations.cells[key] += 1
         self.observations.quiet[key] = is_quiet and len(different) < len(entry.program.results)
-        self.observations.dropped[str(entry.path)] = different
+        dropped = self.observations.dropped.get(str(entry.path), [])
+        self.observations.dropped[str(entry.path)] = sorted({*dropped, *different})
         self.observations.lines[key] = run.covered_lines()
         self.observations.costs[str(entry.path)] = run.cpu_seconds - run.timings.get("g++", 0.0)
 
