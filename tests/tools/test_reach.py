@@ -23,6 +23,7 @@ def test_lines_of_replaced_functions_are_determined():
 
 def test_programs_are_ordered_by_additional_lines():
     lines = [frozenset(("ops.py", line) for line in own) for own in ([1], [1, 2], [1, 2, 3], [4], [1, 2, 3])]
-    assert order_by_new_lines(lines) == [2, 3, 4, 1, 0]
-    assert order_by_new_lines([frozenset([("ops.py", 1)])] * 3) == [0, 1, 2]
-    assert order_by_new_lines([]) == order_by_new_lines([frozenset()])[1:] == []
+    assert order_by_new_lines(lines, [1.0] * 5) == [2, 3, 4, 1, 0]
+    assert order_by_new_lines(lines, [1.0, 0.5, 2.0, 1.0, 1.0]) == [1, 3, 4, 2, 0]
+    assert order_by_new_lines([frozenset([("ops.py", 1)])] * 3, [1.0] * 3) == [0, 1, 2]
+    assert order_by_new_lines([], []) == order_by_new_lines([frozenset()], [1.0])[1:] == []

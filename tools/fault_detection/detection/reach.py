@@ -40,15 +40,15 @@ class ReplacedLines:
         )
 
 
-def order_by_new_lines(lines: Sequence[frozenset[tuple[str, int]]]) -> list[int]:
-    """The positions of ``lines`` by additional coverage, as tests are prioritised; ties keep their order.
+def order_by_new_lines(lines: Sequence[frozenset[tuple[str, int]]], costs: Sequence[float]) -> list[int]:
+    """The positions of ``lines`` by additional coverage per cost, as tests are prioritised; ties keep their order.
 
-    Each position adds the most lines to those before it. When all lines are covered, coverage starts anew.
+    Each position adds the most lines for its cost to those before it. When all are covered, coverage starts anew.
     """
     left, order = list(range(len(lines))), list[int]()
     covered: set[tuple[str, int]] = set()
     while left:
-        best = max(left, key=lambda position: len(lines[position] - covered))
+        best = max(left, key=lambda position: len(lines[position] - covered) / costs[position])
         if covered and not lines[best] - covered:
             covered.clear()
             continue

@@ -46,6 +46,9 @@ COMPILE_SECONDS = 45.0
 CHECKS = tuple(check for check in DEFAULT_CHECKS if check not in ("audit", "draws", "place"))
 """Without the checks that only explain a finding."""
 
+SMALLEST_COST = 0.2
+"""CPU seconds of a program at least, in whose cost the start of its process has no part."""
+
 REACHABLE_FIRST = True, None, False
 """The order of programs: those that run what the fault replaces, those for which that is unknown, the others."""
 
@@ -165,7 +168,8 @@ class DetectionRunner:
         ]
         if not reachable or self._replaced is None:
             return remaining
-        order = order_by_new_lines([self._replaced_lines_in(phase.key(entry)) for entry in remaining])
+        costs = [max(self._clean.costs.get(str(entry.path), 1.0), SMALLEST_COST) for entry in remaining]
+        order = order_by_new_lines([self._replaced_lines_in(phase.key(entry)) for entry in remaining], costs)
         return [remaining[position] for position in order]
 
     def _is_reachable(self, key: PhaseProgram) -> bool | None:
