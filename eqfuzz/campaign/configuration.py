@@ -73,6 +73,9 @@ class Model(Table):
     program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
+GRAPHS = "graphs"
+Tier = Literal["graphs", "code"]
+
 USUAL_CONFIGS = ("inductor", "inductor-dynamic")
 """Compile configurations of a campaign that names none."""
 
@@ -86,6 +89,11 @@ class CampaignCompileSettings(CompileSettings):
         " and for seeds that name some theirs",
     )
     configs_from: Path | None = Field(default=None, description="TOML file with more of them")
+    tiers: tuple[Tier, ...] = Field(
+        default=get_args(Tier),
+        min_length=1,
+        description="how far items are compiled, one of these each; graphs: to code only where graphs are wrong",
+    )
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from eqfuzz.events.campaign import CampaignBlocked
     from eqfuzz.events.event import Event
 
-COUNTED = ("programs", "invalid", "errors", "lost", "sites", "variants", "cells", "erased")
+COUNTED = ("programs", "invalid", "errors", "lost", "sites", "variants", "cells", "erased", "only_graphs")
 """Whole numbers that only grow; ``cpu_seconds`` and ``seconds`` do too."""
 
 
@@ -37,7 +37,7 @@ class OutcomeTotals:
         """The totals at a point of the curve; empty without one."""
         if point is None:
             return cls()
-        counts = Counter({name: point[name] for name in COUNTED})
+        counts = Counter({name: point.get(name, 0) for name in COUNTED})
         return cls(counts, Counter(point["verdicts"]), point["cpu_seconds"], point["peak_mb"])
 
     def add(self, outcome: Outcome) -> None:
@@ -45,7 +45,7 @@ class OutcomeTotals:
         self.counts["invalid"] += outcome.state == "invalid"
         self.counts["errors"] += outcome.state == "error"
         self.counts["lost"] += outcome.state == "lost"
-        for name in ("sites", "variants", "cells", "erased"):
+        for name in ("sites", "variants", "cells", "erased", "only_graphs"):
             self.counts[name] += getattr(outcome, name)
         self.verdicts.update(outcome.verdicts)
         self.cpu_seconds += outcome.cpu_seconds
@@ -217,6 +217,7 @@ class CampaignMetrics:
                 **counts,
                 "valid_share": _share(programs - counts["invalid"], programs),
                 "erased_share": _share(counts["erased"], cells),
+                "only_graphs_share": _share(counts["only_graphs"], cells),
                 "stability": _share(cells - flaky, cells),
                 "cells_per_second": round((cells - self._cells_before) / max(self.seconds, 1e-9), 3),
                 "verdicts": verdicts,

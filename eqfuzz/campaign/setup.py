@@ -95,6 +95,7 @@ def run_campaign(
                 sources,
                 sorted({rule.family for rule in rules}),
                 runner.configs,
+                runner.lowered if configuration.compiling.devices == ("cpu",) else frozenset[str](),
                 frozenset(runner.seed_configs),
                 options_of(SAMPLED_MODULES).sampled if MUTATED in runner.configs else (),
             ),

@@ -123,7 +123,7 @@ class Settings:
     traced: bool = False
     """Whether the executed lines of the compiler are reported."""
     graphs_first: bool = False
-    """Whether code is compiled only where graphs differ from eager. Campaigns lack it, as they do not count it."""
+    """Whether code is compiled only where graphs differ from eager."""
 
     def environment(self) -> Environment:
         """The environment of the run's processes."""

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from eqfuzz.campaign.configuration import Configuration
+from eqfuzz.campaign.configuration import GRAPHS, Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.outcome import Symptom
@@ -38,6 +38,8 @@ class SearchSpace:
     """Families of rules."""
     configs: Sequence[str]
     """Names of compile configurations."""
+    lowered: frozenset[str] = frozenset()
+    """Names of those that lower graphs to code, so that an item may end with graphs that are right."""
     seed_configs: frozenset[str] = frozenset()
     """Names of those that a seed may name for itself."""
     options: Sequence[Option] = ()
@@ -101,8 +103,13 @@ def plan_epoch(
             mutated = mutate_config(base, rng, space.options)
             settings = mutated.model_dump(mode="json", exclude_defaults=True)
             config_names: tuple[str, ...] = (mutated.name,)
+            is_lowered = mutated.backend == DEFAULT_CONFIG.backend
         else:
             config_names = (config,)
+            is_lowered = config in space.lowered
+        arms = {"source": name, "config": config}
+        if is_lowered:
+            arms["tier"] = _ranked(feedback.enabled, bandit, "tier", configuration.compiling.tiers, rng)[0]
         favoured = bandit.rank("rules", space.families, rng)[:FAVOURED] if feedback.enabled else []
         digest = put_program(seed.text)
         options = ItemOptions(
@@ -111,10 +118,11 @@ def plan_epoch(
             configs=config_names,
             traced=rng.random() < feedback.traced,
             met=tuple(sorted(symptoms.get(digest, ()))),
+            graphs_first=arms.get("tier") == GRAPHS,
             settings=settings,
         )
         sizes.append(len(seed.text))
-        items.append(Item(epoch, number, digest, seed.name, {"source": name, "config": config}, options))
+        items.append(Item(epoch, number, digest, seed.name, arms, options))
     if not items:
         raise NothingToDo("no source gives a seed: every file is invalid or cannot be read, and no template is chosen")
     if epoch == 1:

@@ -17,7 +17,7 @@ from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
-from eqfuzz.run.configs.named import MUTATED, Config, choose, known_configs, open_to_seeds
+from eqfuzz.run.configs.named import DEFAULT_CONFIG, MUTATED, Config, choose, known_configs, open_to_seeds
 from eqfuzz.run.protocol import RunnerFailed
 
 
@@ -79,6 +79,10 @@ class ItemRunner:
         mutates = [MUTATED] if MUTATED in compiling.configs else []
         self.configs = (*(config.name for config in chosen if names or not mutates), *mutates)
         """Names of the configurations of all other seeds; ``MUTATED`` stands for those that are mutated."""
+        self.lowered = frozenset(
+            name for name, config in self._offered.items() if config.backend == DEFAULT_CONFIG.backend
+        )
+        """Those that may end with graphs."""
         settings = Settings(
             out=out,
             jobs=jobs,
@@ -105,6 +109,7 @@ class ItemRunner:
             favoured=options.favoured,
             configs=(Config(**options.settings),) if options.settings else choose(options.configs, self._offered),
             traced=options.traced,
+            graphs_first=options.graphs_first,
             known_symptoms=frozenset(options.met),
         )
         seed = self.seeds.seed_run(
@@ -172,6 +177,7 @@ class _OutcomeCollector:
             variants=counters.variants,
             cells=counters.cells,
             erased=counters.erased,
+            only_graphs=counters.only_graphs,
             verdicts=dict(sorted(counters.cell_verdicts.items())),
             seconds=round(done.seconds, 3),
             cpu_seconds=round(done.cpu_seconds, 3),

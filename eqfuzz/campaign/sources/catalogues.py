@@ -10,10 +10,13 @@ from typing import Self
 from eqfuzz.campaign.sources.files import DrawHistory, SeedText
 from eqfuzz.commands.read_catalogue import listed_operators, written_samples
 from eqfuzz.generate.catalogues.messages import REFUSED, TARGET, WriteJob, WriteRefusedJob, dtypes_of
-from eqfuzz.generate.catalogues.programs import MOST_RESULTS, programs_of
+from eqfuzz.generate.catalogues.programs import programs_of
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
+
+SAMPLES = 6
+"""Samples of a draw, and as many with other arguments at most: an item is to be as small as those of other sources."""
 
 _ATTEMPTS = 10
 """Operators that are tried for one draw: of some no sample can be written."""
@@ -49,7 +52,7 @@ class CatalogueReader:
 
 
 class CatalogueSeeds:
-    """Programs of up to ``MOST_RESULTS`` samples of a catalogue, with layouts and values of their own in each draw."""
+    """Programs of some samples of a catalogue, with layouts and values of their own in each draw."""
 
     def __init__(self, name: str, reader: CatalogueReader, seed: int) -> None:
         self.name = name
@@ -78,4 +81,4 @@ class CatalogueSeeds:
     def _job(self, operator: str, dtype: str, seed: int) -> WriteJob | WriteRefusedJob:
         if self.name == REFUSED:
             return WriteRefusedJob(operator=operator)
-        return WriteJob(catalogue=self.name, operator=operator, dtype=dtype, seed=seed, most=MOST_RESULTS)
+        return WriteJob(catalogue=self.name, operator=operator, dtype=dtype, seed=seed, most=SAMPLES)

@@ -52,6 +52,8 @@ class ItemOptions:
     """Whether the executed lines of the compiler are recorded."""
     met: tuple[Symptom, ...] = ()
     """Symptoms of the original that were confirmed before."""
+    graphs_first: bool = False
+    """Whether code is compiled only where graphs differ from eager."""
     settings: Json = dataclasses.field(default_factory=dict[str, Any])
     """Settings of a mutated configuration, which takes the place of those that are named; empty for none."""
 

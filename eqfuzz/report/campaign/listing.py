@@ -48,7 +48,10 @@ def print_campaign(console: Console, campaign: Mapping[str, Any], curve: Sequenc
         ("versions", named_versions(campaign["versions"])),
         ("epochs", f"{campaign['settled']} committed, {campaign['planned']} planned; {items['open']} items open"),
         ("programs", f"{figures['programs']:,}, {figures['invalid']:,} of them invalid"),
-        ("cells", f"{figures['cells']:,}, {figures['erased']:,} of them erased"),
+        (
+            "cells",
+            f"{figures['cells']:,}, {figures['erased']:,} of them erased, {figures['only_graphs']:,} as graphs only",
+        ),
         ("time", f"{duration(figures['cpu_seconds'])} CPU" + _until_committed(figures["seconds"])),
         ("verdicts", "  ".join(f"{kind} {number:,}" for kind, number in figures["verdicts"].items()) or "-"),
         ("features", f"{figures['features']:,}  {sparkline([point['features'] for point in curve])}"),

@@ -55,6 +55,7 @@ class CampaignScreen:
             count(figures["programs"], "program") + _percent(figures["valid_share"], " ({} valid)"),
             count(figures["cells"], "cell") + f" ({figures['cells_per_second']:.2f}/s)",
             _percent(figures["erased_share"], "{} erased"),
+            _percent(figures["only_graphs_share"], "{} graphs only"),
             f"{figures['buckets']} new in {figures['findings']} findings, {figures['known']} known",
             *(f"{kind} {figures['verdicts'][kind]}" for kind in (*CRASHES, "flaky") if figures["verdicts"].get(kind)),
             f"{figures['features']:,} features, {figures['lines']:,} lines, corpus {figures['kept']}",
@@ -101,6 +102,7 @@ class CampaignScreen:
                 ("programs", f"{figures['programs']:,}" + _percent(figures["valid_share"], "  {} valid")),
                 ("cells", f"{figures['cells']:,}  {figures['cells_per_second']:.2f}/s"),
                 ("erased", _percent(figures["erased_share"], "{}") or "-"),
+                ("graphs only", _percent(figures["only_graphs_share"], "{}") or "-"),
                 ("workers", workers),
             ]
         )
@@ -235,7 +237,8 @@ def closing_lines(summary: CampaignSummary, out: str) -> list[Text]:
     amounts = (
         count(figures["programs"], "program") + f" ({figures['invalid']:,} invalid)",
         count(figures["variants"], "variant"),
-        count(figures["cells"], "compiled cell") + f" ({figures['erased']:,} erased)",
+        count(figures["cells"], "compiled cell")
+        + f" ({figures['erased']:,} erased, {figures['only_graphs']:,} as graphs only)",
         f"{figures['features']:,} features",
         f"{figures['lines']:,} lines",
         f"corpus {figures['kept']:,}",

@@ -106,6 +106,9 @@ def _cells(record: StoredRun) -> Iterator[Gap]:
         why = "the compiler undid the rewrite, so they test nothing new"
         what = _words(record.erased, "compiled cell", "have", "the generated code of an earlier one")
         yield Gap(record.erased, what, why)
+    if record.only_graphs:
+        what = _words(record.only_graphs, "compiled cell", "have", "no generated code")
+        yield Gap(record.only_graphs, what, "their graphs compute what eager computes, so they were not lowered")
 
 
 def _samples(matrix: Mapping[str, Any], sweep: str) -> Iterator[Gap]:

@@ -64,6 +64,8 @@ class StoredRun:
     """Compiled cells of seeds as they are."""
     erased: int = 0
     """Compiled cells with the generated code of an earlier one."""
+    only_graphs: int = 0
+    """Compiled cells that end with graphs that are right."""
     invalid: dict[str, str] = dataclasses.field(default_factory=dict)
     """The reason by invalid seed."""
     started: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -208,6 +210,7 @@ class _Reader:
         self.record.verdicts[kind] += 1
         self.record.cells_of_original += not event["variant"]
         self.record.erased += bool(event.get("erased"))
+        self.record.only_graphs += bool(event.get("only_graphs"))
         for group in self._groups(event, event["rules"]):
             group.verdicts[kind] += 1
 

@@ -260,7 +260,7 @@ def _judge_cell(judge: CellJudge, task: _Task, full: bool, emit: Emit, next_repl
     """Judge a cell in its own process."""
     judge.clock = StageTimer(emit)
     if task.fast is not None:  # what counts is torch's stock path, with no instruments attached
-        judge.signals = judge.traced = False
+        judge.signals = judge.traced = judge.graphs_first = False
 
     def request(kernels: Sequence[Kernel]) -> Sequence[Built | None]:
         emit(KernelsRequested(kernels=tuple(kernels)))

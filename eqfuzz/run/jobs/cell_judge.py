@@ -151,24 +151,21 @@ class CellJudge:
             if elsewhere.refusal:
                 return report(Verdict(VerdictKind.UNSUPPORTED, elsewhere.refusal))
             eager, calls, doubt = elsewhere.eager, elsewhere.calls, doubt or elsewhere.doubt
-        signals, lines = FeatureCollector(), dict[str, str]()
+        lines = dict[str, str]()
         if self.graphs_first and device == "cpu" and has_borders(config):
-            with traced_lines(lines) if self.traced else contextlib.nullcontext():
+            signals = FeatureCollector()
+            with self._instruments(signals, lines):
                 is_right = self._gives_right_graphs(subject, config)
             if is_right:
                 if self.traced:
                     self.clock.announce(LinesTraced(files=lines))
                 agrees = report(Verdict(VerdictKind.AGREE, "the graphs agree with eager, and were not lowered"))
-                return dataclasses.replace(agrees, only_graphs=True)
+                return dataclasses.replace(agrees, only_graphs=True, features=tuple(signals.features))
+        signals = FeatureCollector()
         self.clock.enter("compile", seconds, *place)
         forget_compiled_code()
         count_unbacked_graphs()
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(config.patched())
-            if self.signals:
-                stack.enter_context(signals.collecting())
-            if self.traced:
-                stack.enter_context(traced_lines(lines))
+        with config.patched(), self._instruments(signals, lines):
             compiled = observe_on(subject.loaded.instance, calls, device, config.compile)
         counted = compilations()
         if self.traced:
@@ -189,6 +186,15 @@ class CellJudge:
         return dataclasses.replace(
             report(verdict), compiled=counted, features=tuple(signals.features), apart=apart, explained=explained
         )
+
+    @contextlib.contextmanager
+    def _instruments(self, signals: FeatureCollector, lines: dict[str, str]) -> Generator[None]:
+        """What is collected of a compilation."""
+        with (
+            signals.collecting() if self.signals else contextlib.nullcontext(),
+            traced_lines(lines) if self.traced else contextlib.nullcontext(),
+        ):
+            yield
 
     @contextlib.contextmanager
     def at_borders(

@@ -9,10 +9,9 @@ import pytest
 
 from eqfuzz.campaign.configuration import Catalogue, Sources
 from eqfuzz.campaign.sources import catalogues
-from eqfuzz.campaign.sources.catalogues import CatalogueReader, CatalogueSeeds
+from eqfuzz.campaign.sources.catalogues import SAMPLES, CatalogueReader, CatalogueSeeds
 from eqfuzz.campaign.sources.files import DrawHistory
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob, WriteRefusedJob, WrittenResult
-from eqfuzz.generate.catalogues.programs import MOST_RESULTS
 from eqfuzz.program.formats import recognise
 
 NOTHING = DrawHistory(Counter(), frozenset())
@@ -56,7 +55,7 @@ def test_draw_is_a_seed_of_some_samples(jobs: list[WriteJob], tmp_path: Path):
     assert seed is not None
     recognise(seed.text, seed.name)
     assert seed.name.endswith("-12.py")
-    assert {(job.seed, job.most) for job in jobs} == {(12, MOST_RESULTS)}
+    assert {(job.seed, job.most) for job in jobs} == {(12, SAMPLES)}
 
 
 def test_same_random_numbers_draw_the_same_and_others_all_operators(jobs: list[WriteJob], tmp_path: Path):

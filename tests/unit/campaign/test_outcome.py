@@ -17,6 +17,7 @@ STORED = {
     "variants": 2,
     "cells": 3,
     "erased": 1,
+    "only_graphs": 2,
     "verdicts": {"agree": 2, "flaky": 1},
     "seconds": 4.5,
     "cpu_seconds": 6.25,

@@ -102,7 +102,7 @@ def test_corpus_gives_its_entries():
 def test_programs_of_a_template_are_compiled_as_it_asks_unless_the_user_names_configurations():
     def configs(open_to_seeds, template="unbacked"):
         source = TemplateSeeds(template, ProgramGenerator(shipped_templates()[template]), 5)
-        space = SearchSpace([source], ["forms"], ["inductor", "eager"], frozenset(open_to_seeds))
+        space = SearchSpace([source], ["forms"], ["inductor", "eager"], seed_configs=frozenset(open_to_seeds))
         items = plan_epoch(Configuration(), 1, space, Bandit(), NOTHING, digest, {})
         assert all(item.options.configs == (item.arms["config"],) for item in items)
         return {item.arms["config"] for item in items}
@@ -132,3 +132,19 @@ def test_mutated_configurations_start_from_those_of_the_corpus(files):
     steps = [Config(**item.options.settings).graph for item in mutated]
     assert any(step.rule == "copied" and step.place == 3 for one in steps for step in one)
     assert not any(item.options.settings for item in items if item not in mutated)
+
+
+def test_tiers_are_arms_of_configurations_that_lower_graphs(files):
+    space = SearchSpace([files], ["forms"], ["inductor", "eager"], frozenset(["inductor"]))
+    bandit = Bandit([Arm("tier", "graphs", 900.0, 10.0, 9), Arm("tier", "code", 0.0, 900.0, 9)])
+
+    def tiers(configuration: Configuration, bandit: Bandit) -> Counter[tuple[str, str | None, bool]]:
+        items = plan_epoch(configuration, 2, space, bandit, NOTHING, digest, {})
+        return Counter((item.arms["config"], item.arms.get("tier"), item.options.graphs_first) for item in items)
+
+    drawn = tiers(Configuration(), Bandit())
+    assert set(drawn) == {("inductor", "graphs", True), ("inductor", "code", False), ("eager", None, False)}
+    steered = tiers(Configuration(), bandit)
+    assert steered["inductor", "graphs", True] > 3 * steered["inductor", "code", False]
+    only_code = tiers(from_tables({"compiling": {"tiers": ["code"]}}, "here"), bandit)
+    assert set(only_code) == {("inductor", "code", False), ("eager", None, False)}
