@@ -30,6 +30,7 @@ class OutcomeTotals:
     """By the names in ``COUNTED``."""
     verdicts: Counter[str] = dataclasses.field(default_factory=Counter)
     cpu_seconds: float = 0.0
+    triage_seconds: float = 0.0
     peak_mb: int = 0
 
     @classmethod
@@ -38,7 +39,8 @@ class OutcomeTotals:
         if point is None:
             return cls()
         counts = Counter({name: point.get(name, 0) for name in COUNTED})
-        return cls(counts, Counter(point["verdicts"]), point["cpu_seconds"], point["peak_mb"])
+        triage = point.get("triage_seconds", 0.0)
+        return cls(counts, Counter(point["verdicts"]), point["cpu_seconds"], triage, point["peak_mb"])
 
     def add(self, outcome: Outcome) -> None:
         self.counts["programs"] += 1
@@ -49,6 +51,7 @@ class OutcomeTotals:
             self.counts[name] += getattr(outcome, name)
         self.verdicts.update(outcome.verdicts)
         self.cpu_seconds += outcome.cpu_seconds
+        self.triage_seconds += outcome.triage_seconds
         self.peak_mb = max(self.peak_mb, outcome.peak_mb)
 
     def to_json(self) -> dict[str, Any]:
@@ -56,6 +59,7 @@ class OutcomeTotals:
             **{name: self.counts[name] for name in COUNTED},
             "verdicts": dict(sorted(self.verdicts.items())),
             "cpu_seconds": round(self.cpu_seconds, 3),
+            "triage_seconds": round(self.triage_seconds, 3),
             "peak_mb": self.peak_mb,
         }
 
@@ -232,6 +236,7 @@ class CampaignMetrics:
                 "epoch": self._epoch,
                 "seconds": round(self.total_seconds, 1),
                 "cpu_seconds": round(self._totals.cpu_seconds, 1),
+                "triage_seconds": round(self._totals.triage_seconds, 1),
                 "peak_mb": max(self._peak_mb, self._totals.peak_mb),
                 "running": [self._running[index].seed for index in sorted(self._running)],
                 "workers_restarted": self._restarted,

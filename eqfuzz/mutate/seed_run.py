@@ -41,6 +41,7 @@ from eqfuzz.run.messages.seed_jobs import (
     RunJob,
     VariantRecord,
 )
+from eqfuzz.run.processes.cpu_meter import metering
 from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
@@ -50,6 +51,10 @@ from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
 """Numbers of threads to choose from: loops are split in halves, unevenly, or into many parts."""
+
+
+TRIAGE = "triage"
+"""What confirming and locating findings is called among the timings of a seed."""
 
 
 class InternalError(Exception):
@@ -134,7 +139,10 @@ class SeedRun:
         try:
             program = self.judge()
             if self.rewritten:
-                self._make_findings(program)
+                with metering() as meter:
+                    self._make_findings(program)
+                self.timings = {**self.timings, TRIAGE: meter.seconds}
+                self.cpu_seconds += meter.seconds
         except InvalidSeed as error:
             self.emit(SeedInvalid(index=self.index, seed=self.name, reason=str(error)))
         if self.settings.traced:

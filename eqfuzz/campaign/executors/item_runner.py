@@ -13,7 +13,7 @@ from eqfuzz.campaign.store.records import Item
 from eqfuzz.events.event import Event, Handler
 from eqfuzz.events.run import CellJudged, FindingReported, LinesCovered, SeedDone, SeedInvalid
 from eqfuzz.mutate.counters import SeedCounters
-from eqfuzz.mutate.seed_run import InternalError, OutOfTime, SeedRun
+from eqfuzz.mutate.seed_run import TRIAGE, InternalError, OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
@@ -181,6 +181,7 @@ class _OutcomeCollector:
             verdicts=dict(sorted(counters.cell_verdicts.items())),
             seconds=round(done.seconds, 3),
             cpu_seconds=round(done.cpu_seconds, 3),
+            triage_seconds=round(done.timings.get(TRIAGE, 0.0), 3),
             peak_mb=counters.peak_mb,
             features={variant: tuple(sorted(reached)) for variant, reached in seed.features.items() if reached},
             rules=self._rules,

@@ -29,6 +29,7 @@ class Outcome(pydantic.BaseModel):
     verdicts: dict[str, int] = Field(default={}, description="number of compiled cells by verdict")
     seconds: float = Field(default=0.0, description="wall seconds")
     cpu_seconds: float = Field(default=0.0, description="CPU seconds of all processes of the item")
+    triage_seconds: float = Field(default=0.0, description="CPU seconds of these for confirming and locating findings")
     peak_mb: int = Field(default=0, description="MiB held by the largest process")
     features: dict[int, tuple[int, ...]] = Field(default={}, description="reached features by variant")
     rules: dict[int, tuple[str, ...]] = Field(default={}, description="applied rules by variant")

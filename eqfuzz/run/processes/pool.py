@@ -27,6 +27,7 @@ from eqfuzz.run.messages.job import (
 )
 from eqfuzz.run.messages.process_messages import ForkRequest, StartupMessage, WorkerIdle, WorkerRetired
 from eqfuzz.run.processes.cpu_affinity import Cores
+from eqfuzz.run.processes.cpu_meter import count_cpu
 from eqfuzz.run.processes.fork_client import ChildHandle, ForkServerHandle, await_ready
 from eqfuzz.run.processes.job_monitor import JobMonitor, JobPipes
 from eqfuzz.run.protocol import RunnerFailed, ServerLost
@@ -191,12 +192,12 @@ class Pool(Closeable):
                 raise RunnerFailed("the pool is closed")
             started = time.monotonic()
             try:
-                yield from self._attempt(job)
+                yield from self._metered(job)
                 return
             except ServerLost as lost:
                 yield JobRestarted(detail=str(lost))
             try:
-                yield from self._attempt(job)
+                yield from self._metered(job)
             except (ServerLost, RunnerFailed) as lost:
                 yield ChildExit(
                     reason="error",
@@ -218,6 +219,12 @@ class Pool(Closeable):
             if self._server is not None:
                 self._server.close()
                 self._server = None
+
+    def _metered(self, job: Job[Any]) -> Iterator[ChildEvent]:
+        for event in self._attempt(job):
+            if isinstance(event, ChildExit):
+                count_cpu(event.cpu_seconds)
+            yield event
 
     def _attempt(self, job: Job[Any]) -> Iterator[ChildEvent]:
         if job.is_untrusted and not runs_without(self._environment):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import io
 import os
 import signal
 import subprocess
@@ -16,12 +17,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eqfuzz.run.kernels import toolchain
+from eqfuzz.run.processes.cpu_meter import count_cpu
 from eqfuzz.run.processes.process_tree import die_with_parent
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.run.sandbox.one_shot import run_sandboxed
 
-_SECONDS_TO_LOOK = 0.5
-"""Wall seconds between two looks at whether the run ends."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+"""Wall seconds between two looks at whether the process or the run ends."""
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE})
 
@@ -63,40 +65,58 @@ def run_fresh(
             ProcessResult(result.status, result.output, result.saved) if result is not None else ProcessResult(None, "")
         )
     variables = dict(os.environ if environment is None else environment)
-    with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache:
+    with tempfile.TemporaryDirectory(prefix="eqfuzz-replay-") as cache, tempfile.TemporaryFile() as output:
         if command[0] == sys.executable:
             _copy_probes(Path(cache))
         variables["TORCHINDUCTOR_CACHE_DIR"] = cache
         variables.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         process = subprocess.Popen(
             command,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             env=variables,
-            text=True,
-            errors="replace",
             start_new_session=True,
             preexec_fn=functools.partial(die_with_parent, os.getpid()),
         )
         try:
-            output = _output_of(process, time.monotonic() + seconds, closing)
+            has_ended = _await_end(process, time.monotonic() + seconds, closing)
         finally:
-            _end(process)
-    return ProcessResult(None, "") if output is None else ProcessResult(process.returncode, output)
+            _kill(process)
+        output.seek(0)
+        text = io.TextIOWrapper(output, encoding="utf-8", errors="replace").read()
+    return ProcessResult(process.returncode, text) if has_ended else ProcessResult(None, "")
 
 
-def _output_of(process: subprocess.Popen[str], deadline: float, closing: threading.Event | None) -> str | None:
-    """What the process prints until it ends; None where it does not end in time. Raises RunnerFailed."""
-    while True:
-        left = max(0.0, deadline - time.monotonic())
-        try:
-            return process.communicate(timeout=left if closing is None else min(left, _SECONDS_TO_LOOK))[0]
-        except subprocess.TimeoutExpired:
-            if closing is not None and closing.is_set():
-                raise RunnerFailed("the run ended while a script ran") from None
-            if time.monotonic() >= deadline:
-                return None
+def _await_end(process: subprocess.Popen[bytes], deadline: float, closing: threading.Event | None) -> bool:
+    """Whether the process ends in time. Raises RunnerFailed once ``closing`` is set."""
+    pause = _SHORTEST_PAUSE
+    while not _has_ended(process, os.WNOHANG):
+        if closing is not None and closing.is_set():
+            raise RunnerFailed("the run ended while a script ran")
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+    return True
+
+
+def _has_ended(process: subprocess.Popen[bytes], options: int) -> bool:
+    """Whether it has; its CPU time is counted then, with that of its children."""
+    if process.returncode is None:
+        pid, status, used = os.wait4(process.pid, options)
+        if not pid:
+            return False
+        process.returncode = os.waitstatus_to_exitcode(status)
+        count_cpu(used.ru_utime + used.ru_stime)
+    return True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill it, and all that it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    _has_ended(process, 0)
 
 
 def _copy_probes(cache: Path) -> None:
@@ -105,11 +125,3 @@ def _copy_probes(cache: Path) -> None:
     if shared is not None:
         with contextlib.suppress(OSError):  # removed in the meantime, or a full disk: the process makes its own
             toolchain.copy_probes(shared, cache)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    process.wait()

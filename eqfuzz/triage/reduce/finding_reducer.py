@@ -16,6 +16,7 @@ from eqfuzz.rewrite.graphs.graph_step import GraphStep
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.messages.finding_jobs import CompareJob
+from eqfuzz.run.processes.cpu_meter import joined
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
@@ -145,7 +146,7 @@ class FindingReducer:
         return with_(()) if holds(()) else with_(ddmin(graph, holds))
 
     def _smallest_program(self, job: CompareJob, steps: tuple[RewriteStep, ...]) -> Program:
-        with ThreadPoolExecutor(self._jobs) as threads:
+        with ThreadPoolExecutor(self._jobs, initializer=joined()) as threads:
 
             def holds(program: Program) -> bool:
                 tried = dataclasses.replace(job, program=program)

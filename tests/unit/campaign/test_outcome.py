@@ -21,6 +21,7 @@ STORED = {
     "verdicts": {"agree": 2, "flaky": 1},
     "seconds": 4.5,
     "cpu_seconds": 6.25,
+    "triage_seconds": 1.5,
     "peak_mb": 700,
     "features": {"0": [1, 2], "1": [3]},
     "rules": {"1": ["forms/a"], "2": ["layout/b"]},

@@ -13,6 +13,7 @@ import pytest
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.messages.finding_jobs import DescribeJob
 from eqfuzz.run.messages.seed_jobs import RunJob
+from eqfuzz.run.processes.cpu_meter import metering
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.cell import Cell
@@ -58,3 +59,15 @@ def test_interrupted_finding_leaves_no_folder(monkeypatch: pytest.MonkeyPatch, t
         confirmer.confirm([Cell(0, "cpu", config.name, finding.verdict, 1.0)], None)
     assert folders
     assert not folders[0].exists()
+
+
+def test_cpu_time_of_fresh_processes_is_metered_with_that_of_their_children() -> None:
+    work = "sum(i * i for i in range(3_000_000))"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {work!r}])"
+    with metering() as outer:
+        with metering() as one:
+            run_fresh([sys.executable, "-c", child], 60)
+        with metering() as other:
+            run_fresh([sys.executable, "-c", "pass"], 60)
+    assert 0 < other.seconds < one.seconds
+    assert outer.seconds == one.seconds + other.seconds
