@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,12 +11,18 @@ import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
 from eqfuzz.generate.catalogues.other_arguments import other_arguments
+from eqfuzz.generate.catalogues.other_sizes import other_sizes
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in
 
 _VARIED = 4
 """Samples of an operator and dtype whose optional arguments are varied, at most."""
+
+_RESIZED = 2
+"""Those whose sizes are, at most: in a few dtypes, as sizes meet less code that depends on one."""
+
+_RESIZED_DTYPES = (torch.float32, torch.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +60,14 @@ class OperatorEntry:
         return self.info.supports(dtype)
 
     def samples(self, dtype: torch.dtype) -> Iterator[Sample]:
-        """With gradients where eager has them; then some of them with other optional arguments."""
+        """With gradients where eager has them; then some of them with other optional arguments, and of other sizes."""
         calls = list(self._calls(self.info.samples(dtype, requires_grad=self.info.differentiates(dtype))))
         yield from calls
-        for call in calls[:: max(1, -(-len(calls) // _VARIED))]:
+        for call in _some(calls, _VARIED):
             for args, kwargs in other_arguments(call.function, call.path, call.args, call.kwargs):
+                yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
+        for call in _some(calls, _RESIZED) if dtype in _RESIZED_DTYPES else ():
+            for args, kwargs in other_sizes(call.args, call.kwargs):
                 yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
 
     def without_gradients(self, dtype: torch.dtype) -> Iterator[OperatorSample]:
@@ -71,6 +80,11 @@ class OperatorEntry:
 
     def _calls(self, arguments: Iterator[tuple[tuple[Any, ...], dict[str, Any]]]) -> Iterator[OperatorSample]:
         return (OperatorSample(self.info.function, self.info.path, *both) for both in arguments)
+
+
+def _some(calls: Sequence[OperatorSample], most: int) -> Sequence[OperatorSample]:
+    """At most so many of them, evenly spread."""
+    return calls[:: max(1, -(-len(calls) // most))]
 
 
 def operators() -> list[OperatorEntry]:

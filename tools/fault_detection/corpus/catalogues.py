@@ -24,6 +24,9 @@ SAMPLES = {
 }
 """Samples of each entry by dtype, and as many with other keywords; 0: all. Keywords matter more than dtypes."""
 
+RESULTS = 12
+"""Results of a program at most."""
+
 USUAL = ("opinfo", "modules", "numpy")
 """Catalogues that a session uses by default: steps of optimizers and refused calls reach least for their cost."""
 
@@ -49,8 +52,18 @@ def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Itera
             if reading.run() is not Ending.DONE:
                 raise KeyboardInterrupt
             for program in reading.programs():
-                if RANDOM not in Path(program.name).parts:  # its values are not compared
-                    yield Entry(_written(program, folder), program=program)
+                if RANDOM in Path(program.name).parts:  # its values are not compared
+                    continue
+                for part in _parts(program):
+                    yield Entry(_written(part, folder), program=part)
+
+
+def _parts(program: CatalogueProgram) -> Iterator[CatalogueProgram]:
+    """Programs of few results each: a result costs the same in these, and more of them run what a fault replaces."""
+    count = len(program.results)
+    parts = -(-count // RESULTS)
+    for part in range(parts):
+        yield program.part(range(count * part // parts, count * (part + 1) // parts)) if parts > 1 else program
 
 
 def _folder_of_samples() -> Path | None:

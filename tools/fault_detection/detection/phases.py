@@ -17,7 +17,7 @@ class Phase:
 
     ``share`` is the largest share of the time left that it may use; ``steps`` and ``input_sets`` are those of
     ``eqfuzz mutate``; ``seeds_only`` leaves variants and programs of catalogues out. With ``graphs_first`` programs are
-    compiled to code only where their graphs differ from eager.
+    compiled to code only where their graphs differ from eager, and programs that eager refuses have no graphs to judge.
     """
 
     name: str
@@ -35,6 +35,8 @@ class Phase:
         arguments.
         """
         chosen = [entry for entry in entries if not (self.seeds_only and (entry.rules or entry.program))]
+        if self.graphs_first:
+            chosen = [entry for entry in chosen if entry.program is None or not entry.program.is_refused]
         match self.name:
             case "guards":
                 return sorted(chosen, key=lambda entry: -entry.state)
