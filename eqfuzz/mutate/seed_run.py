@@ -6,7 +6,7 @@ import dataclasses
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from eqfuzz.events.event import Handler
@@ -47,6 +47,7 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import ConfirmedFinding, FindingConfirmer
+from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
@@ -85,7 +86,8 @@ class SeedRun:
     """Runs the seed at ``path``, or the ``text`` of this name, and reports by ``emit``.
 
     Findings get a bucket if there is a ``bucketer``. ``stop`` and the monotonic time ``deadline`` interrupt the run.
-    ``results`` are as in ``RunJob``: then ``judge`` is to be called, and the cell has verdicts on each result.
+    ``is_confirmed`` is as for ``FindingConfirmer``. ``results`` are as in ``RunJob``: then ``judge`` is to be called,
+    and the cell has verdicts on each result.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class SeedRun:
         bucketer: Bucketer | None = None,
         text: str | None = None,
         results: tuple[tuple[int, ...], ...] = (),
+        is_confirmed: Callable[[Finding], bool] | None = None,
     ) -> None:
         self.index = index
         self.path = path
@@ -116,6 +119,7 @@ class SeedRun:
         self.bucketer = bucketer
         self.text = text
         self.results = results
+        self.is_confirmed = is_confirmed
         self.untrusted = settings.untrusted
         self.weights = ""
         self.variants: tuple[VariantRecord, ...] = ()
@@ -386,7 +390,9 @@ class SeedRun:
         for _, cell in sorted(self.cells.items()):
             if cell.verdict.is_finding:
                 groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
-        confirmer = FindingConfirmer(self._job(original), self.variants, self.pool, self.environment, self.versions)
+        confirmer = FindingConfirmer(
+            self._job(original), self.variants, self.pool, self.environment, self.versions, self.is_confirmed
+        )
         for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
             by_original = any(cell.variant == 0 for cell in cells)
             if by_original and symptom in self.settings.known_symptoms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from eqfuzz.closeable import Closeable
@@ -19,6 +19,7 @@ from eqfuzz.rewrite.rules.user_rules import known_rules
 from eqfuzz.run.kernels.cache_eviction import CacheEvictor
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.processes.pool import Pool
+from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.versions import versions
 
 
@@ -70,12 +71,22 @@ class SeedRunner(Closeable):
         bucketer: Bucketer | None = None,
         text: str | None = None,
         results: tuple[tuple[int, ...], ...] = (),
+        is_confirmed: Callable[[Finding], bool] | None = None,
     ) -> SeedRun:
         """A seed to be run with ``settings`` (default: those of the runner), see ``SeedRun``."""
         self._evictor.due()
         settings = settings or self.settings
         return SeedRun(
-            index, path, settings, self._resources, emit, stop, bucketer=bucketer, text=text, results=results
+            index,
+            path,
+            settings,
+            self._resources,
+            emit,
+            stop,
+            bucketer=bucketer,
+            text=text,
+            results=results,
+            is_confirmed=is_confirmed,
         )
 
 

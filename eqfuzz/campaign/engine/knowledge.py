@@ -83,6 +83,7 @@ class CampaignState:
             DrawHistory(self.draws, frozenset(self.invalid)),
             store.put_program,
             self.symptoms,
+            self.reached.buckets,
         )
 
     def record_plan(self, items: Sequence[Item]) -> None:

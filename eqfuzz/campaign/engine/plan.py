@@ -63,12 +63,14 @@ def plan_epoch(
     history: DrawHistory,
     put_program: Callable[[str], str],
     symptoms: Mapping[str, Collection[Symptom]],
+    buckets: Collection[str] = (),
 ) -> list[Item]:
     """The items of ``epoch``, which counts from 1: the same for the same arguments.
 
-    ``put_program`` stores a text and returns its digest; ``symptoms`` are the confirmed ones of originals by digest.
-    They are not confirmed again, and an original that hangs is not run again, since each of its cells would take the
-    whole timeout. Without feedback every choice is uniform. Raises NothingToDo.
+    ``put_program`` stores a text and returns its digest; ``symptoms`` are the confirmed ones of originals by digest,
+    ``buckets`` the ids of those with a confirmed finding. They are not confirmed again, and an original that hangs is
+    not run again, since each of its cells would take the whole timeout. Without feedback every choice is uniform.
+    Raises NothingToDo.
     """
     feedback = configuration.feedback
     rng = random.Random(f"{configuration.seed} epoch {epoch}")
@@ -119,6 +121,7 @@ def plan_epoch(
             traced=rng.random() < feedback.traced,
             met=tuple(sorted(symptoms.get(digest, ()))),
             graphs_first=arms.get("tier") == GRAPHS,
+            buckets=tuple(sorted(buckets)),
             settings=settings,
         )
         sizes.append(len(seed.text))

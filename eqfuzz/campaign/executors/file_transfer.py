@@ -57,7 +57,7 @@ def _renamed(path: Path, renamed: Mapping[str, str]) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class ShippedConfiguration:
-    """A configuration with the user's files that it names: rules, compile configurations, the preload."""
+    """A configuration with the user's files that it names: rules, configurations, known issues, the preload."""
 
     configuration: Configuration
     """With absolute paths of the machine that it comes from."""
@@ -96,15 +96,17 @@ def _contents(path: Path) -> FileBundle:
 
 def _with_paths(configuration: Configuration, there: Callable[[Path], Path]) -> Configuration:
     """The configuration with the new path of each of the user's files."""
-    rewriting, compiling = configuration.rewriting, configuration.compiling
+    rewriting, compiling, judging = configuration.rewriting, configuration.compiling, configuration.judging
     files = {
         "configs_from": compiling.configs_from and there(compiling.configs_from),
         "preload": compiling.preload and there(compiling.preload),
     }
     rules_from = tuple(there(path) for path in rewriting.rules_from)
+    known_issues = tuple(there(path) for path in judging.known_issues)
     return configuration.model_copy(
         update={
             "rewriting": rewriting.model_copy(update={"rules_from": rules_from}),
             "compiling": compiling.model_copy(update=files),
+            "judging": judging.model_copy(update={"known_issues": known_issues}),
         }
     )

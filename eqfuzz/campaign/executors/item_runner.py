@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ from eqfuzz.mutate.settings import Settings
 from eqfuzz.oracle.compare.checks import choose_checks
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, MUTATED, Config, choose, known_configs, open_to_seeds
 from eqfuzz.run.protocol import RunnerFailed
+from eqfuzz.triage.findings.buckets import bucket_id
+from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.known_issues import known_as, known_issue_files, read_known_issues
 
 
 class ItemInterrupted(Exception):
@@ -95,6 +99,7 @@ class ItemRunner:
             unsafe=configuration.sources.unsafe,
         )
         self.seeds = SeedRunner(settings, rules)
+        self._issues = read_known_issues(known_issue_files(list(judging.known_issues)))
 
     def run_item(self, order: WorkOrder, emit: Handler, stop: threading.Event) -> ItemResult:
         """Run the item's seed to the end; findings are not emitted but returned.
@@ -103,6 +108,11 @@ class ItemRunner:
         """
         collector = _OutcomeCollector(emit)
         options = order.item.options
+
+        def is_confirmed(finding: Finding) -> bool:
+            in_bucket = bool(finding.fingerprint) and bucket_id(finding.fingerprint) in options.buckets
+            return in_bucket or known_as(finding, self._issues, datetime.date.today()) is not None
+
         settings = dataclasses.replace(
             self.seeds.settings,
             seed=options.seed,
@@ -113,7 +123,13 @@ class ItemRunner:
             known_symptoms=frozenset(options.met),
         )
         seed = self.seeds.seed_run(
-            order.index, Path(order.item.name), collector.collect, stop, settings=settings, text=order.text
+            order.index,
+            Path(order.item.name),
+            collector.collect,
+            stop,
+            settings=settings,
+            text=order.text,
+            is_confirmed=is_confirmed,
         )
         try:
             seed.run()

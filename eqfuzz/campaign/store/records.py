@@ -54,6 +54,8 @@ class ItemOptions:
     """Symptoms of the original that were confirmed before."""
     graphs_first: bool = False
     """Whether code is compiled only where graphs differ from eager."""
+    buckets: tuple[str, ...] = ()
+    """Ids of the buckets that have a confirmed finding."""
     settings: Json = dataclasses.field(default_factory=dict[str, Any])
     """Settings of a mutated configuration, which takes the place of those that are named; empty for none."""
 
@@ -61,7 +63,7 @@ class ItemOptions:
     def from_json(cls, options: Json) -> Self:
         """Options as stored; entries that are missing have their defaults."""
         values = {field.name: options[field.name] for field in dataclasses.fields(cls) if field.name in options}
-        for name in values.keys() & {"favoured", "configs"}:
+        for name in values.keys() & {"favoured", "configs", "buckets"}:
             values[name] = tuple(values[name])
         if "met" in values:
             values["met"] = tuple(map(tuple, values["met"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -17,7 +17,7 @@ from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.replay import FIXED, STILL_FAILING
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter
-from eqfuzz.triage.findings.finding import Finding, finding_id, original_outcome
+from eqfuzz.triage.findings.finding import FORK, Finding, finding_id, original_outcome
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, update_finding, write_folder
 from eqfuzz.triage.locate.analysis import FindingAnalyser
@@ -34,7 +34,11 @@ class ConfirmedFinding:
 
 
 class FindingConfirmer:
-    """Turns cells of one ``job`` into findings; ``variants`` are those of the job."""
+    """Turns cells of one ``job`` into findings; ``variants`` are those of the job.
+
+    ``is_confirmed`` says of a finding, before and after it is located, whether its defect was confirmed before: then
+    that compiled cells were judged twice is enough, the second time in a clean fork on torch's stock path.
+    """
 
     def __init__(
         self,
@@ -43,12 +47,14 @@ class FindingConfirmer:
         pool: Pool,
         environment: Environment,
         versions: dict[str, str],
+        is_confirmed: Callable[[Finding], bool] | None = None,
     ) -> None:
         self._job = job
         self._variants = variants
         self._pool = pool
         self._environment = environment
         self._versions = versions
+        self._is_confirmed = is_confirmed
         self._reproducing = ReproducerWriter(pool, environment)
         self._localising = FindingAnalyser(pool)
 
@@ -68,11 +74,14 @@ class FindingConfirmer:
             finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
             scripts = [ReproducerScript.read(folder)]
         else:
+            finding = self._repeated(finding)
             try:
                 scripts = self._reproducing.scripts(finding)
             except NoReproducer as error:
                 return Verdict(VerdictKind.INCONCLUSIVE, f"no stand-alone reproducer: {error}; {cell.verdict.in_words}")
             folder = write_folder(findings, finding, scripts[0], self._environment.preload)
+        if finding.confirmation == FORK:
+            return ConfirmedFinding(finding, folder, is_known)
         try:
             outcome = self._reproducing.first_failing(finding, folder, scripts)
         except RunnerFailed:
@@ -88,6 +97,16 @@ class FindingConfirmer:
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"
         words = f"{ended} in a fresh process, {outcome.cause} ({flaky}): {cell.verdict.in_words}"
         return Verdict(VerdictKind.FLAKY, words, cause=outcome.cause)
+
+    def _repeated(self, finding: Finding) -> Finding:
+        """The finding, marked and located as far as that was necessary where its defect was confirmed before."""
+        if self._is_confirmed is None or finding.original.untrusted:
+            return finding
+        if not self._is_confirmed(finding):
+            finding = self._localising.locate(finding)
+            if not self._is_confirmed(finding):
+                return finding
+        return dataclasses.replace(finding, confirmation=FORK)
 
     def _finding(self, cell: Cell, config: Config, first: Cell | None, also: int) -> Finding:
         original = self._job.program

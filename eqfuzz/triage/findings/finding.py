@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from eqfuzz.oracle.compare.verdict import ABOUT_VALUES, Verdict
 from eqfuzz.program.program import Program
@@ -15,6 +15,11 @@ from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.severity import Severity, severity
 from eqfuzz.triage.findings.stage import Ablation, Blame
+
+Confirmation = Literal["fresh process", "fork"]
+FRESH: Confirmation = "fresh process"
+FORK: Confirmation = "fork"
+"""A clean fork of the process that has imported torch, on torch's stock path."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +86,8 @@ class Finding:
     """The kind of value that no guard of Dynamo looks at; empty where that is not the defect."""
     fingerprint: str = ""
     """Names the defect; empty until it is localised."""
+    confirmation: Confirmation = FRESH
+    """Where the difference was seen again: the first of a defect in a fresh process, others in a fork."""
     reduced: ReductionResult | None = None
     """Set where programs, derivation and verdict are those of a smaller program than the run's."""
 

@@ -25,13 +25,18 @@ class FindingAnalyser:
         self._placing = FaultLocator(pool)
 
     def look(self, finding: Finding) -> Finding:
-        """The finding with the results. Raises RunnerFailed."""
+        """The finding with all results. Raises RunnerFailed."""
         checks = finding.environment.checks
         if "audit" in checks and not finding.suspects:
             finding = dataclasses.replace(finding, suspects=self.suspects(finding))
         if "draws" in checks and finding.draws is None:
             draws = DrawCount(shown=1 + self._further_draws(finding), judged=1 + FURTHER_DRAWS)
             finding = dataclasses.replace(finding, draws=draws)
+        return self.locate(finding)
+
+    def locate(self, finding: Finding) -> Finding:
+        """The finding with its stage and its fingerprint. Raises RunnerFailed."""
+        checks = finding.environment.checks
         if "stage" in checks and finding.threads > 1 and not finding.one_thread:
             finding = dataclasses.replace(finding, one_thread=self._with_one_thread(finding))
         if "stage" in checks and finding.ablation is None:
