@@ -30,25 +30,35 @@ class CatalogueProgramText:
         self._count = 0
 
     def add(
-        self, operator: str, expression: str, inputs: Sequence[tuple[str, str]], module: str, owner: int | None = None
+        self,
+        operator: str,
+        expression: str,
+        inputs: Sequence[tuple[str, str]],
+        module: str,
+        owner: int | None = None,
+        *,
+        is_computed: bool = True,
     ) -> None:
         """A result: ``expression`` over ``$x``, code that draws each of these, and what its beginning builds.
 
-        ``owner`` is the number of the earlier result whose tensors it takes instead, from 0.
+        ``owner`` is the number of the earlier result whose tensors it takes instead, from 0. Of a result that is not
+        computed there are the tensors alone.
         """
         self._count += 1
         number = self._count if owner is None else owner + 1
         inputs = inputs if owner is None else ()
         if operator != self._operator:
             self._operator = operator
-            self._body.append(f"# {operator}")
+            if is_computed:
+                self._body.append(f"# {operator}")
             self._inputs += [f"# {operator}"] if inputs else []
         call = numbered(expression.removeprefix(module), number)
-        if module:
+        if module and is_computed:
             attribute = f"{operator.lower()}_{self._count}"
             self._modules.append(f"self.{attribute} = {numbered(module, self._count)}")
             call = f"self.{attribute}{call}"
-        self._body.append(f"{call},")
+        if is_computed:
+            self._body.append(f"{call},")
         self._parameters += [f"{letter}{self._count}" for letter, _ in inputs]
         self._inputs += _on_one_line([f"{code}," for _, code in inputs])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from eqfuzz import __version__
 from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
@@ -33,11 +33,16 @@ class NamedResult:
 
 @dataclasses.dataclass(frozen=True)
 class CatalogueProgram:
-    """A seed program; its result number ``n`` is ``output[n]``. ``name`` is a path below the folder of seeds."""
+    """A seed program; its result number ``n`` is ``output[n]``. ``name`` is a path below the folder of seeds.
+
+    Of ``omitted`` results there are the tensors alone, so that those of the others have the same values; outputs are
+    those of the others.
+    """
 
     name: str
     results: tuple[NamedResult, ...]
     seed: int
+    omitted: frozenset[int] = frozenset()
 
     @property
     def is_refused(self) -> bool:
@@ -51,7 +56,8 @@ class CatalogueProgram:
         for number, (named, owner) in enumerate(zip(self.results, self.owners(), strict=True)):
             result = named.result
             shared = None if owner == number else owner
-            text.add(named.operator, result.expression, result.inputs, result.module, shared)
+            is_computed = number not in self.omitted
+            text.add(named.operator, result.expression, result.inputs, result.module, shared, is_computed=is_computed)
         return text.source(_title(self), ["refuses = True"] if self.is_refused else [])
 
     @property
@@ -79,7 +85,7 @@ class CatalogueProgram:
         return owners
 
     def arguments(self) -> list[range]:
-        """The positions of each result's tensors among the arguments."""
+        """The positions of each computed result's tensors among the arguments."""
         ranges: list[range] = []
         start = 0
         for number, (named, owner) in enumerate(zip(self.results, self.owners(), strict=True)):
@@ -89,7 +95,11 @@ class CatalogueProgram:
             end = start + len(named.result.inputs)
             ranges.append(range(start, end))
             start = end
-        return ranges
+        return [one for number, one in enumerate(ranges) if number not in self.omitted]
+
+    def without(self, numbers: Collection[int]) -> CatalogueProgram:
+        """The program without these results, the others with the same values."""
+        return dataclasses.replace(self, omitted=self.omitted.union(numbers))
 
     def part(self, numbers: Sequence[int]) -> CatalogueProgram:
         """The program of some of its results only, under a name of its own."""

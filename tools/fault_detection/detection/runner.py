@@ -270,15 +270,14 @@ class DetectionRunner:
         Results that differ without a fault are left out. Where none of the others differs alone they run together.
         """
         dropped = self._clean.dropped.get(str(entry.path), [])
-        if dropped:
-            program = program.part([n for n in range(len(program.results)) if n not in dropped])
+        program = program.without(dropped)
         judging = seed_run(program, apart=not program.is_refused)
         with contextlib.suppress(InvalidSeed):
             judging.judge()
         cells = list(judging.cells.values())
         different = _different(cells)
-        if different and (dropped or phase.key(entry) not in self._clean.quiet):
-            sound = seed_run(program, apart=True, sound=True)  # the clean run has not judged this program
+        if different and phase.key(entry) not in self._clean.quiet:
+            sound = seed_run(program, apart=True, sound=True)  # the clean run has not come so far
             sound.judge()
             different = [n for n in different if n not in _different(list(sound.cells.values()))]
         if cells and not different and (cells[0].apart or cells[0].verdict.kind is VerdictKind.AGREE):
@@ -286,8 +285,9 @@ class DetectionRunner:
                 self.result = dataclasses.replace(self.result, cells=self.result.cells + 1)
                 self.observations.cells[phase.key(entry)] += 1
             return
+        computed = [n for n in range(len(program.results)) if n not in dropped]
         for number in different:
-            seed_run(program.part([number])).run()
+            seed_run(program.without([n for n in computed if n != computed[number]])).run()
         if not self.result.is_detected:
             seed_run(program).run()
 

@@ -101,3 +101,15 @@ def test_program_without_tensors_is_a_seed():
     (program,) = programs_of([dataclasses.replace(written("eye", 0), results=(bare,))], seed=0)
     loaded = Loaded(recognise(program.source, program.name))
     assert loaded.instance()(*loaded.calls(0)[0].args)[0].shape == (3, 3)
+
+
+def test_program_without_results_keeps_the_values_of_the_others():
+    whole = sharing("abc", shares=False)
+    program = whole.without([0])
+    assert [list(positions) for positions in program.arguments()] == [[1], [2]]
+    calls = [line.strip() for line in program.source.splitlines() if ".sum(" in line]
+    assert [call.partition(".")[0] for call in calls] == ["x2", "x3"]
+    assert program.source.partition("def inputs")[2] == whole.source.partition("def inputs")[2]
+    assert program.without([2]).arguments() == [range(1, 2)]
+    loaded = Loaded(recognise(program.source, program.name))
+    assert len(loaded.instance()(*loaded.calls(0)[0].args)) == 2
