@@ -45,6 +45,9 @@ FAULTS = {
 }
 """What the search names by the planted fault's file."""
 
+USUAL = ("bytes_and_back", "halves_swapped", "celu_of_a_factor", "mutation_under_no_grad")
+"""One of each kind, for runs of tests that leave the long ones out."""
+
 CUSTOM = '''
 import torch
 import torch._inductor.config as config
@@ -136,7 +139,9 @@ def inputs(rng):
 """
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in USUAL else [pytest.mark.long]) for name in FAULTS]
+)
 def test_planted_fault_is_named(name: str, pool: Pool):
     path = next(folder / f"{name}.py" for folder in (FOLDER, BLIND) if (folder / f"{name}.py").exists())
     if not read_fault(path).is_plantable(this_release()):
@@ -144,6 +149,7 @@ def test_planted_fault_is_named(name: str, pool: Pool):
     assert blamed(pool, seed_of(path)).startswith(FAULTS[name])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", PLANTED, ids=PLANTED.values())
 def test_custom_pass_and_partitioner_are_named(plant: str, pool: Pool):
     assert blamed(pool, f"{CUSTOM}\n{plant}") == PLANTED[plant]
