@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eqfuzz import generate
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.events.event import ignore
-from eqfuzz.generate.catalogues.programs import RANDOM, CatalogueProgram
+from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
+from eqfuzz.generate.catalogues.programs import CatalogueProgram, NamedResult
 from eqfuzz.mutate.parallel import Ending
 from eqfuzz.program.derived import cache_folder
 from tools.fault_detection.corpus.corpus import Entry
@@ -26,6 +28,9 @@ SAMPLES = {
 
 RESULTS = 12
 """Results of a program at most."""
+
+PAIR = 2
+"""Results that share tensors, of one operator in one program."""
 
 USUAL = ("opinfo", "modules", "numpy")
 """Catalogues that a session uses by default: steps of optimizers and refused calls reach least for their cost."""
@@ -51,19 +56,52 @@ def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Itera
             reading = CatalogueReading(request, ignore)
             if reading.run() is not Ending.DONE:
                 raise KeyboardInterrupt
-            for program in reading.programs():
-                if RANDOM in Path(program.name).parts:  # its values are not compared
-                    continue
-                for part in _parts(program):
-                    yield Entry(_written(part, folder), program=part)
+            programs = reading.programs() if catalogue == REFUSED else layers(reading.written(), seed)
+            for program in programs:
+                yield Entry(_written(program, folder), program=program)
 
 
-def _parts(program: CatalogueProgram) -> Iterator[CatalogueProgram]:
-    """Programs of few results each: a result costs the same in these, and more of them run what a fault replaces."""
-    count = len(program.results)
-    parts = -(-count // RESULTS)
-    for part in range(parts):
-        yield program.part(range(count * part // parts, count * (part + 1) // parts)) if parts > 1 else program
+def layers(written: Sequence[SamplesWritten], seed: int) -> Iterator[CatalogueProgram]:
+    """Programs of one group of results of each operator, then of another one of each, and so on.
+
+    Little time meets most operators then, each in the form that differs most from a plain call. A result costs the same
+    as in larger programs. Results that draw random numbers are left out, as their values are not compared.
+    """
+    groups = [(one, _groups([result for result in one.results if not result.draws])) for one in written]
+    for layer in range(max((len(of_operator) for _, of_operator in groups), default=0)):
+        results: list[NamedResult] = []
+        number = 0
+        for one, of_operator in groups:
+            group = of_operator[layer] if layer < len(of_operator) else []
+            if len(results) + len(group) > RESULTS:
+                yield CatalogueProgram(f"{written[0].dtype}/layer-{layer:02}-{number:03}.py", tuple(results), seed)
+                results, number = [], number + 1
+            results += [NamedResult(one.operator, one.dtype, result) for result in group]
+        if results:
+            yield CatalogueProgram(f"{written[0].dtype}/layer-{layer:02}-{number:03}.py", tuple(results), seed)
+
+
+def _groups(results: Sequence[WrittenResult]) -> list[list[WrittenResult]]:
+    """Pairs of results that share tensors, and single ones: the least plain first."""
+    groups: list[list[WrittenResult]] = []
+    for result in sorted(results, key=_variety, reverse=True):
+        alike = next((one for one in groups if len(one) < PAIR and result.shares and _share(one[0], result)), None)
+        if alike is not None:
+            alike.append(result)
+        else:
+            groups.append([result])
+    return groups
+
+
+def _share(one: WrittenResult, other: WrittenResult) -> bool:
+    return one.shares and one.inputs == other.inputs
+
+
+def _variety(result: WrittenResult) -> int:
+    """In how many ways the call differs from one of contiguous tensors alone: views, layouts, keywords."""
+    views = len(re.findall(r"\$\{\w+\}[.\[]", result.expression))
+    layouts = sum(bool(re.search(r"\)[.\[](?!requires_grad_)", code)) for _, code in result.inputs)
+    return views + layouts + min(2, result.expression.count("="))
 
 
 def _folder_of_samples() -> Path | None:
