@@ -21,6 +21,9 @@ from eqfuzz.program.load import STATE_SEED
 _MOST_BYTES = 1 << 30
 """Memory for the copies of numbers that live at once in a run of two or more noisy copies."""
 
+_LEAST_TOGETHER = 2
+"""Noisy copies in a run: an edge is approached from both sides."""
+
 
 def reference(
     make_callable: Callable[[], Any],
@@ -47,8 +50,8 @@ def reference(
         longer = _with_more_runs(make_callable, calls, seed, measured, count)
         if longer is not None:
             measured = longer
-        elif count > 1:
-            together = count // 2
+        elif count > _LEAST_TOGETHER:
+            together = max(_LEAST_TOGETHER, count // 2)
         else:
             return Reference([], unknown="its noisy runs need more memory than there is", samples=samples)
     return measured
@@ -68,7 +71,7 @@ def _with_more_runs(
     make_callable: Callable[[], Any], calls: Sequence[Call], seed: int, before: Reference | None, count: int
 ) -> Reference | None:
     """The reference from the runs of ``before`` and the next ``count``, in memory at once; None if that is short."""
-    most_bytes = _MOST_BYTES if count > 1 else math.inf
+    most_bytes = _MOST_BYTES if count > _LEAST_TOGETHER else math.inf
     first = 0 if before is None else before.samples
     mode = ShadowMode(seed, count, stream=first, most_bytes=most_bytes)
     leaves = _JoinedLeaves(mode, before)

@@ -23,15 +23,11 @@ def _pool(seed: int) -> torch.Tensor:
 
 
 class Noise:
-    """A stream of uniform numbers in [-1, 1]; equal streams for equal seeds and numbers of the stream.
-
-    ``stream`` is the number of noisy copies in earlier streams.
-    """
+    """A stream of uniform numbers in [-1, 1]; equal streams for equal seeds and numbers of the stream."""
 
     def __init__(self, seed: int, stream: int = 0) -> None:
         self._pool = _pool(seed)
         self._offsets = random.Random(f"{seed} {stream}")
-        self._first_narrow = 1 + stream % 2
 
     def take(self, shape: tuple[int, ...]) -> torch.Tensor:
         """A float64 tensor of ``shape``. Read-only: it may be a slice of the pool."""
@@ -101,7 +97,7 @@ class Noise:
         return rows
 
     def overflow(self, rows: torch.Tensor, dtype: torch.dtype, *, everywhere: bool) -> torch.Tensor:
-        """Numbers beyond ``dtype``'s range become infinite, in place: in every row, or in every other noisy copy.
+        """Numbers beyond ``dtype``'s range become infinite, in place: in every row, or in the odd rows only.
 
         Fused half-precision code may keep a wider range between operators, so both results are legal there.
         """
@@ -112,7 +108,7 @@ class Noise:
         parts = _parts(rows)
         limit = info.max * (1 + info.eps / 4)
         if parts.numel() and not _are_within(parts, limit):
-            chosen = parts if everywhere else parts[self._first_narrow :: 2]
+            chosen = parts if everywhere else parts[1::2]
             chosen.masked_fill_(chosen > limit, float("inf")).masked_fill_(chosen < -limit, float("-inf"))
         return rows
 

@@ -47,7 +47,7 @@ def test_runs_that_exceed_the_memory_are_made_in_parts(monkeypatch: pytest.Monke
     whole = reference(lambda: program, CALLS)
     monkeypatch.setattr(error_bound, "_MOST_BYTES", 100)
     parts = reference(lambda: program, CALLS)
-    assert runs == [8, 8, 4, 2, *[1] * 8]
+    assert runs == [8, 8, 4, 2, 2, 2, 2]
     assert (whole.samples, parts.samples) == (8, 8)
     for one, other in zip(leaves(whole), leaves(parts), strict=True):
         assert torch.equal(one.value, other.value)
@@ -77,13 +77,6 @@ def test_a_jump_keeps_the_range_of_all_runs(monkeypatch: pytest.MonkeyPatch):
     assert bool(leaf.jumped.any())
     assert bool((leaf.lowest <= leaf.value).all())
     assert bool((leaf.value <= leaf.highest).all())
-
-
-def test_single_runs_overflow_in_turn(monkeypatch: pytest.MonkeyPatch):
-    large = [Call((torch.tensor([300.0, 1.0], dtype=torch.float16),), {})]
-    monkeypatch.setattr(error_bound, "_MOST_BYTES", 1)
-    ((_, leaf),) = reference(lambda: lambda x: x * x / 256, large, samples=2).calls[0].outputs
-    assert leaf.unstable.tolist() == [True, False]  # fused code keeps a finite number
 
 
 def test_without_memory_every_difference_is_inconclusive(monkeypatch: pytest.MonkeyPatch):
