@@ -81,15 +81,16 @@ class _Task:
 
 
 class BatchedCells:
-    """Judges the cells of the variants that are added, a batch at a time.
+    """Judges the cells of the variants that are added, at most ``together`` at a time.
 
     A finding on the shared path, the death of a process included, is judged again on torch's stock path in a new
     process, and only that counts. ``counts`` has the kernels by what was done with them.
     """
 
-    def __init__(self, job: RunJob, judge: CellJudge, emit: Emit) -> None:
+    def __init__(self, job: RunJob, judge: CellJudge, emit: Emit, together: int = TOGETHER) -> None:
         self._job = job
         self._judge = judge
+        self._together = together
         self._clock: StageTimer = judge.clock
         self._emit = emit
         self._tasks: deque[_Task] = deque()
@@ -111,7 +112,7 @@ class BatchedCells:
                 self._tasks.append(_Task(subject, device, config))
             else:
                 self._emit(self._judge.cell(subject, device, config))
-        if len(self._tasks) >= TOGETHER:
+        if len(self._tasks) >= self._together:
             self.finish()
 
     def finish(self) -> None:
@@ -120,7 +121,7 @@ class BatchedCells:
         gc.freeze()
         try:
             while self._tasks or self._waiting:
-                if self._tasks and len(self._waiting) < TOGETHER:
+                if self._tasks and len(self._waiting) < self._together:
                     task = self._tasks.popleft()
                     if task.place not in self._dropped:
                         self._start(task)

@@ -16,7 +16,7 @@ from eqfuzz.rewrite.rules.user_rules import rules_for_children
 from eqfuzz.rewrite.site import Site, sites_of
 from eqfuzz.rewrite.source.syntax import Syntax
 from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM
-from eqfuzz.run.jobs.batch import BatchedCells
+from eqfuzz.run.jobs.batch import TOGETHER, BatchedCells
 from eqfuzz.run.jobs.cell_judge import CellJudge, CellRunner, SequentialCells, open_cells
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.session import Session, is_large, record_of, study_again
@@ -55,8 +55,9 @@ def run_seed(job: RunJob, emit: Emit) -> None:
         results=job.results,
         graphs_first=job.graphs_first,
     )
-    batches = BatchedCells(job, judge, emit) if job.in_batches else None
-    if is_large(start.eager) and variants and not job.dry_run:
+    is_alone = is_large(start.eager)  # its cells hold much, and each is worth a verdict of its own before the next
+    batches = BatchedCells(job, judge, emit, 1 if is_alone else TOGETHER) if job.in_batches else None
+    if is_alone and variants and not job.dry_run:
         judge.measure_start()
     runner: CellRunner = batches if batches is not None else SequentialCells(judge, emit)
     if not job.dry_run:
