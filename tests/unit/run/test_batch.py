@@ -1,0 +1,78 @@
+"""The order in which cells run that wait for kernels."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import pytest
+
+from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.program.formats import recognise
+from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.jobs import batch
+from eqfuzz.run.jobs.batch import TOGETHER, BatchedCells
+from eqfuzz.run.kernels.deferred import Built, Kernel
+from eqfuzz.run.messages.cell_messages import CellFinished, CellProcessExit, KernelsRequested
+from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
+
+PROGRAM = recognise("def program(x):\n    return x\n\ndef inputs(rng):\n    yield (rng.normal(2),)\n", "seed.py")
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What cells do: each needs one kernel of its own."""
+    events: list[str] = []
+
+    class Process:
+        started = 0
+
+        def __init__(self, *_: Any) -> None:
+            Process.started += 1
+            self.number = Process.started
+            self.messages = iter(self.messages_of_cell())
+            events.append(f"start {self.number}")
+
+        def messages_of_cell(self):
+            yield KernelsRequested(kernels=(Kernel((), f"kernel {self.number}"),))
+            verdict = Verdict(VerdictKind.AGREE, "")
+            report = CellReport(variant=self.number, device="cpu", config="inductor", verdict=verdict, seconds=0.0)
+            yield CellFinished(report=report, codes=(), account={}, alone=0)
+            yield CellProcessExit(reason="done", detail="", traceback="", stage="end", seconds=0.0)
+
+        def listen(self, _: Any) -> Any:
+            return next(self.messages)
+
+        def reply(self, _: Any) -> None:
+            events.append(f"run {self.number}")
+
+        def close(self) -> None:
+            pass
+
+    def build(self: BatchedCells, kernels: list[Kernel]) -> None:
+        events.append(f"build {len(kernels)}")
+        self._built.add(kernels, [Built("library.so", "kernel")] * len(kernels))
+
+    monkeypatch.setattr(batch, "CellProcess", Process)
+    monkeypatch.setattr(BatchedCells, "_build", build)
+    return events
+
+
+def judged(together: int) -> None:
+    clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
+    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[])
+    cells = BatchedCells(RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,)), judge, lambda _: None, together)
+    for number in range(1, 4):
+        subject: Any = types.SimpleNamespace(number=number)
+        cells.add(subject, [("cpu", DEFAULT_CONFIG)])
+    cells.finish()
+
+
+def test_kernels_of_several_cells_are_built_together(log: list[str]):
+    judged(TOGETHER)
+    assert log == ["start 1", "start 2", "start 3", "build 3", "run 1", "run 2", "run 3"]
+
+
+def test_cells_of_large_programs_end_one_by_one(log: list[str]):
+    judged(1)
+    assert log == ["start 1", "build 1", "run 1", "start 2", "build 1", "run 2", "start 3", "build 1", "run 3"]
