@@ -9,8 +9,10 @@ is large beside the deviations moves a whole row to one side.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 import torch
 
@@ -19,7 +21,12 @@ from eqfuzz.oracle.reference.rounding_model import component, opmath, relative_n
 from eqfuzz.oracle.shadow.shadow_operation import ShadowOperation
 
 _Rows = torch.Tensor
-_Rounding = Callable[[_Rows], _Rows]
+
+
+class _Rounding(Protocol):
+    """Sums of ``terms`` numbers, 1 if only the sum itself is rounded, after another rounding."""
+
+    def __call__(self, sums: _Rows, *, terms: int = 1) -> _Rows: ...
 
 
 def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows], noise: Noise) -> list[_Rows]:
@@ -38,10 +45,10 @@ def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows], noise: 
     return results
 
 
-def _rounded(noise: Noise, operation: ShadowOperation, sums: _Rows) -> _Rows:
-    """Sums after one rounding to the dtype in which the operator adds."""
+def _rounded(noise: Noise, operation: ShadowOperation, sums: _Rows, *, terms: int = 1) -> _Rows:
+    """Sums after one rounding to the dtype in which the operator adds, or after those of adding ``terms`` numbers."""
     dtype = opmath(component(operation.args[0].dtype))
-    return noise.operand(sums, dtype, relative_noise(dtype, 1, narrowly=True), keep_zeros=True)
+    return noise.operand(sums, dtype, relative_noise(dtype, terms, narrowly=True), keep_zeros=True)
 
 
 def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
@@ -58,7 +65,12 @@ def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Roundin
         mean, inverse = map(rounded, _statistics(before.reshape(shape), (-1,), args[7]))
         normal = ((source.reshape(shape) - mean) * inverse).reshape(source.shape)
     else:
-        mean, inverse = map(rounded, _statistics(before, (1, *range(3, source.dim())), args[7]))
+        dims = (1, *range(3, source.dim()))
+        # In channels-last order a channel is added up number by number, in eager as well.
+        mean, inverse = (
+            rounded(sums, terms=math.prod(before.shape[dim] for dim in dims))
+            for sums in _statistics(before, dims, args[7])
+        )
         normal = (source - mean) * inverse
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
