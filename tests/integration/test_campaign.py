@@ -52,6 +52,7 @@ def configured(folder: Path, **budget: int) -> Path:
         "depth = 2",
         "[compiling]",
         'configs = ["inductor"]',
+        'tiers = ["code"]',
         "threaded = 0.0",
         f'preload = "{FAULT}"',
         "[judging]",

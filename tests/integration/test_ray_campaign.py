@@ -101,7 +101,7 @@ def configuration(folder: Path, **tables: dict[str, object]) -> Configuration:
         "budget": {"cells": 8},
         "sources": {"seeds": [folder / "seeds"], "templates": []},
         "rewriting": {"variants": 1, "depth": 2},
-        "compiling": {"configs": ["inductor"], "preload": FAULT},
+        "compiling": {"configs": ["inductor"], "tiers": ["code"], "preload": FAULT},
         "judging": {"steps": 0, "no_check": ["draws", "place"]},
         "feedback": {"epoch": 3, "traced": 0, "cost": "cells"},
     }

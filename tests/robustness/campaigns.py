@@ -56,6 +56,7 @@ CONFIGURATION = """
     rules = "operators/*"
     [compiling]
     configs = ["inductor"]
+    tiers = ["code"]
     preload = "{fault}"
     [judging]
     steps = 0
