@@ -3,7 +3,7 @@
 Each trial is a campaign over the shipped seeds, templates and catalogues with twelve planted faults (``planted.py``),
 for so many CPU seconds of its items. Arms are the default and the default without feedback, rewrites, steps of calls,
 or tiers; a trial has a random seed, the same in all arms. Trials are in the journal once they end, so that the same
-command goes on. Prints for each arm how many faults were reached, triggered and detected, and whether the default
+command resumes. Prints for each arm how many faults were reached, triggered and detected, and whether the default
 detects more: the share of pairs of trials in which it does (Vargha and Delaney's A12), and how likely that is by chance
 (Mann and Whitney's test, exact).
 """

@@ -47,15 +47,15 @@ def confirm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 def test_first_finding_of_a_defect_runs_in_a_fresh_process(confirm) -> None:
-    asked: list[Finding] = []
+    questions: list[Finding] = []
 
     def is_confirmed(finding: Finding) -> bool:
-        asked.append(finding)
+        questions.append(finding)
         return False
 
     finding, replays = confirm(is_confirmed)
     assert (finding.confirmation, replays) == (FRESH, 1)
-    assert len(asked) == 2
+    assert len(questions) == 2
 
 
 def test_further_findings_of_it_do_not(confirm) -> None:
