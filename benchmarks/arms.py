@@ -38,10 +38,6 @@ ARMS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 """Settings of ``eqfuzz.toml`` by table, for each arm."""
 
-SMALLEST_RATIO = 1.05
-"""What a part has to give to stay."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Trial:
     """One campaign, and what it gave; names of faults are in order."""
