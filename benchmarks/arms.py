@@ -38,6 +38,7 @@ ARMS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 """Settings of ``eqfuzz.toml`` by table, for each arm."""
 
+
 @dataclasses.dataclass(frozen=True)
 class Trial:
     """One campaign, and what it gave; names of faults are in order."""

@@ -1,4 +1,4 @@
-"""Robustness against bad seeds: ``python -m benchmarks.crash_load --minutes 60`` with a tenth of the seeds bad.
+"""Robustness against bad seeds: ``python -m benchmarks.crash_load --folder F`` with a tenth of the seeds bad.
 
 Compares two campaigns over as many seed files with the same configuration: in one all seeds are healthy, in the other
 every tenth segfaults, hangs or exhausts its memory when it is loaded, run in eager, or compiled. They alternate, so
@@ -15,7 +15,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -44,88 +43,108 @@ CALLS = {"load": "", "eager": "    fail()\n", "compiled": "    if torch.compiler
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crash_load", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0, help="wall minutes of each campaign")
+    parser.add_argument("--folder", type=Path, required=True, help="seeds, campaigns, and the turns that have ended")
+    parser.add_argument("--minutes", type=float, default=20.0, help="wall minutes of each campaign")
     parser.add_argument("--turns", type=int, default=2, help="turns that each campaign's time is divided into")
     parser.add_argument("--seeds", type=int, default=2000, help="seed files of each campaign")
     parser.add_argument("--operators", type=int, default=6, help="operators of a seed")
     parser.add_argument("--variants", type=int, default=4, help="variants per seed")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     chosen = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="eqfuzz-crash-load-") as folder:
-        clean, loaded = (
-            Turns(Path(folder), name, chosen.seeds, bad, chosen)
-            for name, bad in (("clean", 0), ("loaded", chosen.seeds // 10))
-        )
-        order = [clean, loaded, loaded, clean] * ((chosen.turns + 1) // 2)
-        for campaign in order[: 2 * chosen.turns]:
-            campaign.take(60 * chosen.minutes / chosen.turns)
-            print(campaign.summary(), flush=True)
+    settings = {name: value for name, value in vars(chosen).items() if name != "folder"}
+    journal = chosen.folder / "turns.jsonl"
+    ended = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()] if journal.exists() else []
+    if any(turn["settings"] != settings for turn in ended):
+        raise SystemExit(f"{journal}: its turns have other settings: choose another folder")
+    clean, loaded = Side("clean"), Side("loaded")
+    for side, bad in ((clean, 0), (loaded, chosen.seeds // 10)):
+        write_seeds(chosen.folder / side.name, chosen.seeds, bad, chosen.operators)
+    order = ([clean, loaded, loaded, clean] * ((chosen.turns + 1) // 2))[: 2 * chosen.turns]
+    for number, side in enumerate(order):
+        if number < len(ended):
+            turn = Turn(**ended[number]["turn"])
+        else:
+            turn = run_turn(chosen.folder, side.name, 60 * chosen.minutes / chosen.turns, chosen.variants, chosen.jobs)
+            with journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"settings": settings, "turn": dataclasses.asdict(turn)}) + "\n")
+        side.turns.append(turn)
+        print(side.summary(), flush=True)
     ratio = loaded.rate / clean.rate
     print(f"cells of healthy seeds under load over those without: {ratio:.3f}, {REQUIRED} required")
     return 0 if ratio >= REQUIRED else 1
 
 
 @dataclasses.dataclass
-class Turns:
-    """A campaign that runs in turns; ``seconds`` is the wall time in which it started new seeds."""
+class Turn:
+    """A part of a campaign: ``seconds`` of wall time in which it started new seeds, its compiled ``cells`` of healthy
+    seeds, and how many seeds ended in each of the ``states``.
+    """
 
-    folder: Path
-    name: str
-    seeds: int
-    bad: int
-    chosen: argparse.Namespace
     seconds: float = 0.0
     cells: int = 0
-    states: Counter[str] = dataclasses.field(default_factory=Counter)
+    states: dict[str, int] = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        write_seeds(self.folder / self.name, self.seeds, self.bad, self.chosen.operators)
+
+@dataclasses.dataclass
+class Side:
+    """One of the two campaigns."""
+
+    name: str
+    turns: list[Turn] = dataclasses.field(default_factory=list)
 
     @property
     def rate(self) -> float:
         """Compiled cells of healthy seeds per wall minute."""
-        return 60 * self.cells / max(self.seconds, 1e-9)
+        return 60 * sum(turn.cells for turn in self.turns) / sum(turn.seconds for turn in self.turns)
 
     def summary(self) -> str:
-        counts = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
-        return f"{self.name}: {self.rate:.1f} cells a minute after {self.seconds:.0f} s; {counts or 'nothing ended'}"
+        states: Counter[str] = Counter()
+        for turn in self.turns:
+            states.update(turn.states)
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+        seconds = sum(turn.seconds for turn in self.turns)
+        return f"{self.name}: {self.rate:.1f} cells a minute after {seconds:.0f} s; {counts or 'nothing ended'}"
 
-    def take(self, seconds: float) -> None:
-        """Run it for ``seconds``, then until the seeds in progress end, which is not counted."""
-        file = self.folder / f"{self.name}.toml"
-        lines = ["[sources]", f'seeds = ["{self.name}"]', "templates = []", "[rewriting]"]
-        file.write_text("\n".join([*lines, f"variants = {self.chosen.variants}"]) + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", "eqfuzz", "campaign", "--file", str(file), "--name", self.name]
-        command += ["--out", str(self.folder / "out"), "--jobs", str(self.chosen.jobs), "--format", "json"]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        with (
-            (self.folder / f"{self.name}.stderr").open("w+", encoding="utf-8") as errors,
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True) as process,
-        ):
-            start: float | None = None
-            counting = True
-            for line in process.stdout or ():
-                event = json.loads(line)
-                now = time.monotonic()
-                if start is None and event["event"] == "item":
-                    start = now
-                if counting and start is not None and now - start >= seconds:
-                    self.seconds += now - start
-                    counting = False
-                    process.terminate()
-                if counting and event["event"] == "cell" and event["config"] and BAD not in Path(event["seed"]).name:
-                    self.cells += 1
-                if event["event"] == "stored":
-                    kind = "bad" if BAD in Path(event["seed"]).name else "healthy"
-                    self.states[f"{kind} {event['state']}"] += 1
-            if counting:
-                errors.seek(0)
-                raise SystemExit(f"{self.name}: ended by itself with status {process.wait()}: {errors.read().strip()}")
+
+def run_turn(folder: Path, name: str, seconds: float, variants: int, jobs: int) -> Turn:
+    """Run or resume a campaign for ``seconds``, then until the seeds in progress end, which is not counted."""
+    turn = Turn()
+    file = folder / f"{name}.toml"
+    lines = ["[sources]", f'seeds = ["{name}"]', "templates = []", "[rewriting]", f"variants = {variants}"]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "eqfuzz", "campaign", "--file", str(file), "--name", name]
+    command += ["--out", str(folder / "out"), "--jobs", str(jobs), "--format", "json"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with (
+        (folder / f"{name}.stderr").open("w+", encoding="utf-8") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, text=True) as process,
+    ):
+        start: float | None = None
+        counting = True
+        for line in process.stdout or ():
+            event = json.loads(line)
+            now = time.monotonic()
+            if start is None and event["event"] == "item":
+                start = now
+            if counting and start is not None and now - start >= seconds:
+                turn.seconds = now - start
+                counting = False
+                process.terminate()
+            if counting and event["event"] == "cell" and event["config"] and BAD not in Path(event["seed"]).name:
+                turn.cells += 1
+            if event["event"] == "stored":
+                kind = "bad" if BAD in Path(event["seed"]).name else "healthy"
+                state = f"{kind} {event['state']}"
+                turn.states[state] = turn.states.get(state, 0) + 1
+        if counting:
+            errors.seek(0)
+            raise SystemExit(f"{name}: ended by itself with status {process.wait()}: {errors.read().strip()}")
+    return turn
 
 
 def write_seeds(folder: Path, number: int, bad: int, operators: int) -> None:
     """``number`` seed files, ``bad`` of which are bad, in all kinds alternately."""
-    folder.mkdir()
+    folder.mkdir(parents=True, exist_ok=True)
     kinds = itertools.cycle([(stage, fault) for fault in FAULTS for stage in STAGES])
     sources = programs(operators, backward=False, seed=0)
     for index in range(number):

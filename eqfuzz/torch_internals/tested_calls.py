@@ -37,6 +37,11 @@ class Entry:
         """What the tests call with a sample: an operator of torch, or a function around it."""
         return self._info.op
 
+    @property
+    def in_place(self) -> Callable[..., Any] | None:
+        """The method of tensors that does the same in place."""
+        return self._info.inplace_variant
+
     def supports(self, dtype: torch.dtype) -> bool:
         """Whether eager takes operands of ``dtype``."""
         return self._info.supports_dtype(dtype, "cpu")

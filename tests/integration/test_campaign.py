@@ -11,7 +11,7 @@ from tests.commandline import eqfuzz, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-FAULT = Path(__file__).parents[2] / "tools" / "fault_detection" / "frequent" / "abs_keeps_the_sign.py"
+FAULTS = Path(__file__).parents[2] / "tools" / "fault_detection" / "frequent"
 
 ABSOLUTE = """
     import torch
@@ -36,7 +36,7 @@ RAISES = """
 """
 
 
-def configured(folder: Path, **budget: int) -> Path:
+def configured(folder: Path, *, tier: str = "code", fault: str = "abs_keeps_the_sign", **budget: int) -> Path:
     """A configuration with three seeds, one of them invalid, and a fault planted; the same on any machine."""
     for name, text in (("absolute.py", ABSOLUTE), ("sums.py", SUMS), ("raises.py", RAISES)):
         write(folder / "seeds", name, text)
@@ -52,9 +52,9 @@ def configured(folder: Path, **budget: int) -> Path:
         "depth = 2",
         "[compiling]",
         'configs = ["inductor"]',
-        'tiers = ["code"]',
+        f'tiers = ["{tier}"]',
         "threaded = 0.0",
-        f'preload = "{FAULT}"',
+        f'preload = "{FAULTS / fault}.py"',
         "[judging]",
         "steps = 0",
         "[feedback]",
@@ -116,6 +116,18 @@ def test_campaign_finds_fault_learns_and_resumes(tmp_path):
     other = eqfuzz("campaign", "--file", file, "--name", "night", "--out", out, "--depth", 3)
     assert other.returncode == 2
     assert "started with other settings: rewriting.depth" in other.stderr
+
+
+def test_campaign_of_graphs_finds_fault_of_pass(tmp_path):
+    file = configured(tmp_path, tier="graphs", fault="pass_swaps_differences", cells=5)
+    code, events, errors = run(file, "--out", tmp_path / "out", "--jobs", 1)
+    assert code == 1, errors
+    summary = events[-1]
+    assert summary["buckets"] == 1
+    assert summary["figures"]["only_graphs"] >= 1
+    (finding,) = [event for event in events if event["event"] == "finding"]
+    assert finding["stage"] == "inductor"
+    assert "pass_swaps_differences" in json.dumps(finding)
 
 
 def test_campaign_without_valid_seed_ends_with_one_line(tmp_path):

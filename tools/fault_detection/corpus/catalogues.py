@@ -33,7 +33,7 @@ PAIR = 2
 """Results that share tensors, of one operator in one program."""
 
 USUAL = ("opinfo", "modules", "numpy")
-"""Catalogues that a session uses by default: steps of optimizers and refused calls reach least for their cost."""
+"""Catalogues that a run uses by default: steps of optimizers and refused calls reach least for their cost."""
 
 
 def catalogue_programs(catalogues: Sequence[str], seed: int, out: Path) -> Iterator[Entry]:
