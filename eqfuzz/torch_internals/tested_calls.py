@@ -39,7 +39,7 @@ class Entry:
 
     @property
     def in_place(self) -> Callable[..., Any] | None:
-        """The method of tensors that does the same in place."""
+        """What the tests call to do the same in place, mostly a method of tensors."""
         return self._info.inplace_variant
 
     def supports(self, dtype: torch.dtype) -> bool:

@@ -34,12 +34,13 @@ def writing_calls(
 ) -> Iterator[WritingCall]:
     """The call with its result written elsewhere, which eager may refuse.
 
-    ``in_place`` is the method of tensors that does the same in place. Leaves that require gradients cannot be written
+    ``in_place`` does the same in place. Leaves that require gradients cannot be written
     to: a copy is, or they require none.
     """
     plain_args, plain_kwargs = tree_map_only(torch.Tensor, torch.Tensor.detach, (args, dict(kwargs)))
     if in_place is not None:
-        yield WritingCall(in_place, f"Tensor.{in_place.__name__}", plain_args, plain_kwargs)
+        name = getattr(in_place, "__name__", "")  # that of a functional form has none
+        yield WritingCall(in_place, f"Tensor.{name}" if name else "", plain_args, plain_kwargs)
         yield WritingCall(partial(_on_copy, in_place), "", args, kwargs)
     if _has_flag(function):
         yield WritingCall(partial(_on_copy, function), "", args, {**kwargs, _FLAG: True})
