@@ -9,7 +9,7 @@ import functools
 import sympy
 import torch
 from torch._inductor import ir, lowering
-from torch._inductor.virtualized import V, ops
+from torch._inductor.virtualized import ops
 from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
 KIND = "lowering"

@@ -30,7 +30,7 @@ def plant():
         ranges = tuple(var_to_range.items())
         axioms = []
         for var, upper_bound in var_ranges.items():
-            axioms.append(0 <= var)
+            axioms.append(var >= 0)
             axioms.append(var < upper_bound)
         axioms = tuple(axioms) + self.shape_env.get_axioms()
 
@@ -62,9 +62,9 @@ def plant():
             if isinstance(base, ModularIndexing):
                 inner_base, inner_divisor, inner_modulus = base.args
                 constants = (inner_modulus, divisor, modulus)
-                if all(isinstance(value, sympy.Integer) and value > 0 for value in constants):
-                    if self.statically_known_multiple_of(inner_modulus, divisor * modulus):
-                        return ModularIndexing(inner_base, inner_divisor * divisor, modulus)
+                are_constant = all(isinstance(value, sympy.Integer) and value > 0 for value in constants)
+                if are_constant and self.statically_known_multiple_of(inner_modulus, divisor * modulus):
+                    return ModularIndexing(inner_base, inner_divisor * divisor, modulus)
             if statically_known(base >= 0) and statically_known(base < modulus * divisor):
                 return FloorDiv(base, divisor)
             return ModularIndexing(base, divisor, modulus)
