@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
-from eqfuzz.generate.catalogues.other_arguments import other_arguments
-from eqfuzz.generate.catalogues.other_dtypes import other_dtypes
-from eqfuzz.generate.catalogues.other_sizes import other_sizes
 from eqfuzz.generate.catalogues.sample import Sample
-from eqfuzz.generate.catalogues.writing_calls import writing_calls
+from eqfuzz.generate.catalogues.variations.operand_twice import operand_twice
+from eqfuzz.generate.catalogues.variations.other_arguments import other_arguments
+from eqfuzz.generate.catalogues.variations.other_dtypes import other_dtypes
+from eqfuzz.generate.catalogues.variations.other_sizes import other_sizes
+from eqfuzz.generate.catalogues.variations.writing_calls import writing_calls
 from eqfuzz.torch_internals.tested_calls import Entry, entries
 from eqfuzz.torch_internals.trees import tensors_in, tree_map_only
 
@@ -77,7 +78,7 @@ class OperatorEntry:
             for args, kwargs in other_dtypes(call.args, call.kwargs, dtype):
                 yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
         for call in _some(large, _CHANGED) if dtype in _MAIN_DTYPES else ():
-            for args, kwargs in other_sizes(call.args, call.kwargs):
+            for args, kwargs in (*operand_twice(call.args, call.kwargs), *other_sizes(call.args, call.kwargs)):
                 yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
             for one in writing_calls(call.function, call.path, self.info.in_place, call.args, call.kwargs):
                 yield OperatorSample(one.function, one.path, one.args, one.kwargs, is_guess=True, writes=True)

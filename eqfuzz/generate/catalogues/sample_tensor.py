@@ -23,7 +23,7 @@ _FEW = 4
 _MANY = 8
 """Of so many integers on both sides of zero one is zero, unless the operator does not allow it."""
 
-_VALUES = {"as it is": 8.0, "integers": 3.0, "special": 3.0}
+_VALUES = {"as it is": 8.0, "integers": 3.0, "special": 3.0, "negative": 1.5}
 _VIEWED = 0.25
 """Share of the operands that are views which the program takes."""
 _LARGEST_INTEGER = 4
@@ -146,6 +146,9 @@ class SampleTensor:
             low, high = max(math.ceil(low), -_LARGEST_INTEGER), min(math.floor(high), math.ceil(low) + 8)
             if high > low:
                 return self._call("integers", (low, high + 1, *size), dtype=f"dtype={tensor.dtype}")
+        if values == "negative" and low < 0 < high:
+            low = _floor(low)
+            return self._call("uniform", size, f"low={low}, high={low / 8}")
         is_any = low < 0 < high and max(-low, high) > 1
         if is_any or (low < -1 and tensor.numel() < _FEW):
             return self._call("normal", size)

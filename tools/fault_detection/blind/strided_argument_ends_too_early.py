@@ -24,8 +24,8 @@ def plant():
         candidates = sorted(near)
         if len(candidates) <= 1:
             return set()
-        found = original([tensors[i] for i in candidates], symbolic=symbolic)
-        return {candidates[i] for i in found}
+        overlapping = original([tensors[i] for i in candidates], symbolic=symbolic)
+        return {candidates[i] for i in overlapping}
 
     def may_touch(one, other):
         if one.storage_offset() > other.storage_offset():

@@ -37,11 +37,20 @@ def evaluated(code: str) -> torch.Tensor:
 @pytest.mark.parametrize("number", range(12))
 def test_shape_dtype_and_gradient_stay_in_every_layout(tensor: torch.Tensor, number: int):
     draw = Draw(random.Random(number))
-    code, view = SampleTensor(tensor, tensor.dtype).drawn(draw, ("as it is", "integers", "special")[number % 3])
+    code, view = SampleTensor(tensor, tensor.dtype).drawn(
+        draw, ("as it is", "integers", "special", "negative")[number % 4]
+    )
     drawn = evaluated(code)
     assert drawn.is_leaf
     assert (drawn.dtype, drawn.requires_grad) == (tensor.dtype, tensor.requires_grad)
     assert evaluated(f"({code}){view}").shape == tensor.shape
+
+
+def test_negative_values_are_all_negative_where_sample_has_both_signs():
+    code, _ = SampleTensor(torch.tensor([-2.0, 0.5, 3.0, 1.0]), torch.float32).drawn(Draw(random.Random(1)), "negative")
+    assert bool((evaluated(code) < 0).all())
+    code, _ = SampleTensor(torch.tensor([0.25, 0.5, 3.0]), torch.float32).drawn(Draw(random.Random(1)), "negative")
+    assert bool((evaluated(code) > 0).all())
 
 
 def test_layouts_differ_from_draw_to_draw():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from eqfuzz.generate.catalogues.other_dtypes import other_dtypes
+from eqfuzz.generate.catalogues.variations.other_dtypes import other_dtypes
 from eqfuzz.torch_internals.trees import tensors_in
 
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from eqfuzz.generate.catalogues import jobs
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
-from eqfuzz.generate.catalogues.other_arguments import optional_arguments, other_arguments
+from eqfuzz.generate.catalogues.variations.other_arguments import optional_arguments, other_arguments
 from eqfuzz.run.messages.job import ChildEvent
 
 

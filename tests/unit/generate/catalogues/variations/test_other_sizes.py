@@ -6,7 +6,7 @@ import torch
 
 from eqfuzz.generate.catalogues import jobs
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
-from eqfuzz.generate.catalogues.other_sizes import other_sizes
+from eqfuzz.generate.catalogues.variations.other_sizes import other_sizes
 from eqfuzz.run.messages.job import ChildEvent
 from eqfuzz.torch_internals.trees import tensors_in
 

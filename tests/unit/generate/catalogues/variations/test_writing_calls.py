@@ -6,7 +6,7 @@ import torch
 
 from eqfuzz.generate.catalogues import jobs
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
-from eqfuzz.generate.catalogues.writing_calls import writing_calls
+from eqfuzz.generate.catalogues.variations.writing_calls import writing_calls
 from eqfuzz.run.messages.job import ChildEvent
 
 

@@ -1,0 +1,1 @@
+"""Further calls of an operator, made of those that PyTorch tests."""
