@@ -46,7 +46,7 @@ from eqfuzz.triage.findings.versions import versions
 JOURNAL = "samples.jsonl"
 PROGRAMS = "programs"
 
-_FORMAT = 7
+_FORMAT = 8
 """Of the journal: it changes where other samples are written."""
 
 _MOST_CRASHES = 20

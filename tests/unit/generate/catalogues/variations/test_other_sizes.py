@@ -15,7 +15,7 @@ def shapes(*args, **kwargs) -> list[list[tuple[int, ...]]]:
     return [[tuple(tensor.shape) for tensor in tensors_in(both)] for both in other_sizes(args, kwargs)]
 
 
-def test_a_size_grows_wherever_it_occurs_then_alone():
+def test_a_size_grows_wherever_it_occurs_then_alone_then_rows_do():
     assert shapes([torch.ones(2, 5), torch.ones(2, 5)], 1) == [
         [(3, 5), (3, 5)],
         [(2, 6), (2, 6)],
@@ -23,10 +23,11 @@ def test_a_size_grows_wherever_it_occurs_then_alone():
         [(2, 6), (2, 5)],
         [(2, 5), (3, 5)],
         [(2, 5), (2, 6)],
+        [(2, 37), (2, 37)],
     ]
     assert shapes(torch.ones(4, 1), weight=None) == [[(5, 1)]]
     assert shapes(torch.ones(()), torch.ones(0, 1)) == []
-    assert shapes(torch.ones(2, 3).to_sparse()) == [[(2, 3)], [(2, 3)]]
+    assert shapes(torch.ones(2, 3).to_sparse()) == [[(2, 3)], [(2, 3)], [(2, 3)]]
 
 
 def test_values_begin_again_at_the_end_and_gradients_stay_required():
