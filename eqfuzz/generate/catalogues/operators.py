@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
-from eqfuzz.generate.catalogues.sample import Sample
+from eqfuzz.generate.catalogues.sample import Arguments, Sample
 from eqfuzz.generate.catalogues.variations.operand_twice import operand_twice
 from eqfuzz.generate.catalogues.variations.other_arguments import other_arguments
 from eqfuzz.generate.catalogues.variations.other_dtypes import other_dtypes
@@ -91,7 +91,7 @@ class OperatorEntry:
         """Calls that PyTorch's tests expect to raise."""
         return self._calls(self.info.refused())
 
-    def _calls(self, arguments: Iterator[tuple[tuple[Any, ...], dict[str, Any]]]) -> Iterator[OperatorSample]:
+    def _calls(self, arguments: Iterator[Arguments]) -> Iterator[OperatorSample]:
         return (OperatorSample(self.info.function, self.info.path, *both) for both in arguments)
 
 

@@ -9,6 +9,9 @@ import torch
 
 from eqfuzz.generate.catalogues.expression import WrittenCall
 
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+"""Those by position and those by keyword."""
+
 
 class Sample(Protocol):
     """One call of an entry."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import torch
 
+from eqfuzz.generate.catalogues.sample import Arguments
 from eqfuzz.torch_internals.trees import tensors_in, tree_map_only
-
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def operand_twice(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Arguments]:

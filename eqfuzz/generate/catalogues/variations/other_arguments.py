@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from eqfuzz.generate.catalogues.expression import value_at
+from eqfuzz.generate.catalogues.sample import Arguments
 from eqfuzz.torch_internals.operators import overloads_of
 
 _LEFT_OUT = frozenset("out generator device layout pin_memory requires_grad memory_format size_average reduce".split())
@@ -51,7 +52,7 @@ class OptionalArgument:
 
 def other_arguments(
     function: Callable[..., Any], path: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+) -> Iterator[Arguments]:
     """The arguments of the call with one more, one less, or another value of one; eager may refuse some of them.
 
     ``path`` is the name of the operator below ``torch``, which ``function`` may wrap.
