@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup mutate test test-all check docs bench quality quality-real coverage torches backends defects clean FORCE
+.PHONY: help setup mutate test test-all check docs bench quality quality-real coverage sweep torches backends defects clean FORCE
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,7 @@ help:
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
 	@echo "make coverage which statements of torch seeds and random programs run (ARGS=\"--time 20m\"; it resumes)"
+	@echo "make sweep    a catalogue of torch, judged whole: CATALOGUE=opinfo (hours; ARGS=\"--time 20m\"; it resumes)"
 	@echo "make torches  test releases of torch and write their table (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
 	@echo "make backends run the seeds in ONNX Runtime, OpenVINO, TVM and AOTInductor (hours; ARGS=\"--time 20m\"; it resumes)"
 	@echo "make defects  run the scripts of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
@@ -60,6 +61,13 @@ docs: setup
 bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.runner $(ARGS)
+
+# The results are in the repository, so that another machine can resume them: opinfo, modules, optimizers, numpy, refused.
+CATALOGUE ?= opinfo
+
+sweep: setup
+	@$(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out docs/measurements/sweeps/$(CATALOGUE) $(ARGS) || \
+	    { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 # Each compiler has an environment of its own, so that torch's need not meet its requirements.
 BACKENDS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eqfuzz/backends

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import torch
 
-from eqfuzz.generate.catalogues.expression import WrittenCall, written_call
+from eqfuzz.generate.catalogues.operator_sample import OperatorSample
 from eqfuzz.generate.catalogues.sample import Arguments, Sample
 from eqfuzz.generate.catalogues.variations.operand_twice import operand_twice
 from eqfuzz.generate.catalogues.variations.other_arguments import other_arguments
@@ -17,7 +15,6 @@ from eqfuzz.generate.catalogues.variations.other_dtypes import other_dtypes
 from eqfuzz.generate.catalogues.variations.other_sizes import other_sizes
 from eqfuzz.generate.catalogues.variations.writing_calls import writing_calls
 from eqfuzz.torch_internals.tested_calls import Entry, entries
-from eqfuzz.torch_internals.trees import tensors_in, tree_map_only
 
 _VARIED = 4
 """Samples of an operator and dtype whose optional arguments are varied, at most."""
@@ -27,30 +24,6 @@ _CHANGED = 2
 
 _MAIN_DTYPES = (torch.float32, torch.int64)
 """Dtypes of calls with other sizes and of those that write: they meet less code that depends on one."""
-
-
-@dataclasses.dataclass(frozen=True)
-class OperatorSample:
-    """A call of an operator; ``path`` is the name that OpInfo gives the function. ``writes``: to its operands."""
-
-    function: Callable[..., Any]
-    path: str
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
-    is_guess: bool = False
-    writes: bool = False
-
-    @property
-    def tensors(self) -> list[torch.Tensor]:
-        return tensors_in((self.args, dict(self.kwargs)))
-
-    def ready(self) -> Callable[[], Any]:
-        both = (self.args, dict(self.kwargs))
-        args, kwargs = tree_map_only(torch.Tensor, torch.Tensor.clone, both) if self.writes else both
-        return partial(self.function, *args, **kwargs)
-
-    def written(self) -> WrittenCall:
-        return written_call(self.function, self.path, self.args, self.kwargs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +53,7 @@ class OperatorEntry:
         for call in _some(large, _CHANGED) if dtype in _MAIN_DTYPES else ():
             for args, kwargs in (*operand_twice(call.args, call.kwargs), *other_sizes(call.args, call.kwargs)):
                 yield dataclasses.replace(call, args=args, kwargs=kwargs, is_guess=True)
-            for one in writing_calls(call.function, call.path, self.info.in_place, call.args, call.kwargs):
-                yield OperatorSample(one.function, one.path, one.args, one.kwargs, is_guess=True, writes=True)
+            yield from writing_calls(call, self.info.in_place)
 
     def without_gradients(self, dtype: torch.dtype) -> Iterator[OperatorSample]:
         """The same samples, of which no operand requires a gradient."""

@@ -16,7 +16,8 @@ from eqfuzz.generate.catalogues.broken_contracts import broken_calls
 from eqfuzz.generate.catalogues.eager import WrittenSample
 from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall
 from eqfuzz.generate.catalogues.messages import DTYPES, WrittenResult
-from eqfuzz.generate.catalogues.operators import OperatorEntry, OperatorSample
+from eqfuzz.generate.catalogues.operator_sample import OperatorSample
+from eqfuzz.generate.catalogues.operators import OperatorEntry
 from eqfuzz.generate.catalogues.sample import Sample
 from eqfuzz.generate.catalogues.sample_tensor import LITERAL_ELEMENTS, SampleTensor
 from eqfuzz.oracle.observe.normalised_messages import normalised

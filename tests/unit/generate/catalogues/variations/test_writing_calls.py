@@ -6,13 +6,14 @@ import torch
 
 from eqfuzz.generate.catalogues import jobs
 from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob
+from eqfuzz.generate.catalogues.operator_sample import OperatorSample
 from eqfuzz.generate.catalogues.variations.writing_calls import writing_calls
 from eqfuzz.run.messages.job import ChildEvent
 
 
 def test_call_is_in_place_on_a_copy_and_into_another_tensor():
     x, y = torch.ones(2, 3, requires_grad=True), torch.ones(3)
-    in_place, on_copy, out = writing_calls(torch.mul, "mul", torch.Tensor.mul_, (x, y), {})
+    in_place, on_copy, out = writing_calls(OperatorSample(torch.mul, "mul", (x, y), {}), torch.Tensor.mul_)
     assert not in_place.args[0].requires_grad
     assert on_copy.args[0] is x
     assert on_copy.function(*on_copy.args).requires_grad
@@ -22,14 +23,16 @@ def test_call_is_in_place_on_a_copy_and_into_another_tensor():
 
 def test_flag_of_a_function_is_set_on_a_copy():
     x = torch.full((3,), -1.0, requires_grad=True)
-    flagged, _ = writing_calls(torch.nn.functional.relu, "nn.functional.relu", None, (x,), {})
+    relu = OperatorSample(torch.nn.functional.relu, "nn.functional.relu", (x,), {})
+    flagged, _ = writing_calls(relu, None)
     assert flagged.kwargs == {"inplace": True}
     assert flagged.function(*flagged.args, **flagged.kwargs).tolist() == [0, 0, 0]
 
 
 def test_calls_that_eager_refuses_and_those_of_several_results_have_no_out():
-    assert list(writing_calls(torch.mm, "mm", None, (torch.ones(2), torch.ones(2)), {})) == []
-    assert list(writing_calls(torch.unbind, "unbind", None, (torch.ones(2),), {})) == []
+    refused = OperatorSample(torch.mm, "mm", (torch.ones(2), torch.ones(2)), {})
+    of_several = OperatorSample(torch.unbind, "unbind", (torch.ones(2),), {})
+    assert list(writing_calls(refused, None)) == list(writing_calls(of_several, None)) == []
 
 
 def test_they_are_written_as_a_user_would():
