@@ -32,7 +32,7 @@ class Budget(Table):
     )
 
 
-Catalogue = Literal["opinfo", "refused", "modules", "optimizers", "numpy"]
+Catalogue = Literal["opinfo", "refused", "modules", "optimizers", "numpy", "python"]
 
 
 class Sources(Table):

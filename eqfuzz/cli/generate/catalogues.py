@@ -35,6 +35,7 @@ from eqfuzz.cli.options.generating import (
     CatalogueModules,
     CatalogueOperators,
     CatalogueOptimizers,
+    CataloguePythonNames,
     MostSamples,
     ThenSweep,
 )
@@ -161,6 +162,15 @@ numpy = _verb(
 
     Every function of NumPy that Dynamo traces as one of torch, in each of many ways to call it that NumPy accepts, is a
     result of a program in DIR/programs. All else is as in `eqfuzz generate opinfo`.
+    """,
+)
+python = _verb(
+    "python",
+    CataloguePythonNames,
+    """Write what Python itself does as seeds.
+
+    Methods of Python's types, its functions, operators and statements, each with many arguments, are results of
+    programs in DIR/programs, next to a tensor operator. All else is as in `eqfuzz generate opinfo`.
     """,
 )
 

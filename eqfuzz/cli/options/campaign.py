@@ -41,7 +41,7 @@ Catalogues = Annotated[
     typer.Option(
         "--catalogue",
         metavar="NAME",
-        help="opinfo, modules, optimizers, numpy, refused; comma lists, 'none' (default: all, without --seeds).",
+        help="opinfo, modules, optimizers, numpy, python, refused; comma lists, 'none' (default: all, no --seeds).",
     ),
 ]
 CpuTime = Annotated[

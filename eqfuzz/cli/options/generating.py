@@ -69,6 +69,12 @@ CatalogueFunctions = Annotated[
     list[str] | None,
     typer.Option("--functions", metavar="LIST", help="np_cumsum, np_linalg_norm; comma lists (default: all)."),
 ]
+CataloguePythonNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--names", metavar="LIST", help="deque_rotate, py_sorted, statement_generators; comma lists (default: all)."
+    ),
+]
 MostSamples = Annotated[
     int,
     typer.Option(

@@ -29,7 +29,7 @@ CoverageCatalogues = Annotated[
     typer.Option(
         "--catalogue",
         metavar="NAME",
-        help="Catalogue of PyTorch's tests: opinfo, refused, modules, optimizers, numpy; repeatable, comma lists.",
+        help="Catalogue: opinfo, refused, modules, optimizers, numpy, python; repeatable, comma lists.",
     ),
 ]
 TemplateCount = Annotated[

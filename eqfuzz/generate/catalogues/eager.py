@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 
 from eqfuzz.errors import one_line
-from eqfuzz.generate.catalogues.text import HELPERS, unnumbered
+from eqfuzz.generate.catalogues.text import HELPERS, LIBRARIES, unnumbered
 from eqfuzz.oracle.observe import gradients
 from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.observe.leaves import leaves, structure, tensors
@@ -73,7 +74,7 @@ class WrittenSample:
 
     def run(self, seed: int = 0) -> EagerRun:
         """Raises what it raises in eager."""
-        scope: dict[str, Any] = {**_NAMESPACE, "rng": Rng(seed)}
+        scope: dict[str, Any] = {**namespace(), "rng": Rng(seed)}
         for letter, code in self._codes:
             scope[letter] = eval(code, scope)
 
@@ -179,5 +180,11 @@ def _filled_memory() -> Iterator[None]:
 
 
 _NAMESPACE: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np}
+_NAMESPACE |= {name: importlib.import_module(name) for name in LIBRARIES}
 for _source in HELPERS.values():
     exec(_source, _NAMESPACE)
+
+
+def namespace() -> dict[str, Any]:
+    """The global names of a program."""
+    return dict(_NAMESPACE)

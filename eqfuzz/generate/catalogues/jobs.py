@@ -78,6 +78,10 @@ def _entries(catalogue: str) -> Sequence[CatalogueEntry]:
         from eqfuzz.generate.catalogues.numpy_functions import functions_of_numpy
 
         return functions_of_numpy()
+    if catalogue == "python":
+        from eqfuzz.generate.catalogues.python.entries import entries_of_python
+
+        return entries_of_python()
     return operators()
 
 

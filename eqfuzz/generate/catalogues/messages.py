@@ -19,9 +19,9 @@ DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8",
 REFUSED = "refused"
 """The catalogue of calls that eager refuses, and what stands in place of their dtype, the first that eager supports."""
 
-CATALOGUES = ("opinfo", REFUSED, "modules", "optimizers", "numpy")
+CATALOGUES = ("opinfo", REFUSED, "modules", "optimizers", "numpy", "python")
 """What is read: PyTorch's OpInfo, what eager refuses of it, ModuleInfo, OptimizerInfo, NumPy's functions that Dynamo
-reads.
+reads, what Python itself does.
 """
 
 

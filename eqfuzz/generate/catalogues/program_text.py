@@ -6,11 +6,12 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from eqfuzz.generate.catalogues.text import HELPERS, numbered
+from eqfuzz.generate.catalogues.text import HELPERS, LIBRARIES, numbered
 
 LONGEST = 110
 _PARAMETERS = LONGEST - 20
 _IMPORTS = {
+    **{name: f"import {name}" for name in LIBRARIES},
     "np": "import numpy as np",
     "torch": "import torch",
     "F": "import torch.nn.functional as F",
@@ -70,7 +71,7 @@ class CatalogueProgramText:
         code = f"{definition}\n{drawn}"
         helpers = [text for name, text in HELPERS.items() if re.search(rf"\b{name}\(", code)]
         code = "\n".join([code, *helpers, "torch."])
-        imports = "\n".join(line for name, line in _IMPORTS.items() if re.search(rf"\b{name}\.", code))
+        imports = "\n".join(line for name, line in _IMPORTS.items() if re.search(rf"\b(?<!\.){name}\.", code))
         parts = [f'"""{title}"""\n\n{imports}', *constants, *helpers, definition, drawn]
         return "\n\n\n".join(parts) + "\n"
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import string
 
+from eqfuzz.generate.catalogues.python.helpers import HELPERS as PYTHON_HELPERS
+
 LETTERS = ("x", "y", "z", "u", "v", "w", "a", "b", "c", "d", "e", "f", "g", "h", "p", "q", "r", "s", "t")
 """Names of a sample's tensors, in the order in which they occur."""
+
+LIBRARIES = "collections contextlib copy dataclasses enum functools itertools math operator".split()
+"""Modules of Python that a program may import."""
 
 STEPPING = "Stepping"
 """The helper class of optimizers."""
@@ -29,6 +34,7 @@ def positive_definite(matrix):
     "symmetric": """\
 def symmetric(matrix):
     return matrix + matrix.mH""",
+    **PYTHON_HELPERS,
 }
 """Functions and classes that a program may call."""
 

@@ -23,6 +23,7 @@ SAMPLES = {
     "modules": {"float32": 6},
     "optimizers": {"float32": 1},
     "numpy": {"float64": 6},
+    "python": {"float32": 0},
 }
 """Samples of each entry by dtype, and as many with other keywords; 0: all. Keywords matter more than dtypes."""
 
@@ -32,7 +33,7 @@ RESULTS = 12
 PAIR = 2
 """Results that share tensors, of one operator in one program."""
 
-USUAL = ("opinfo", "modules", "numpy")
+USUAL = ("opinfo", "modules", "numpy", "python")
 """Catalogues that a run uses by default: steps of optimizers and refused calls reach least for their cost."""
 
 
