@@ -33,6 +33,7 @@ def checked(folder: Path, *arguments: str) -> tuple[int, dict[str, str]]:
     return done.returncode, {use["title"]: use["outcome"] for use in summary["uses"]}
 
 
+@pytest.mark.long
 def test_planted_fault_is_found_in_a_function(tmp_path: Path):
     write(tmp_path, "mine.py", SCORES)
     preload = write(tmp_path, "relu.py", SHIFTED_RELU)

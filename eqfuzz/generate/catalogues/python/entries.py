@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -29,6 +30,8 @@ _MOST_RAISING = 3
 """Samples of an entry that raise, each another class."""
 
 _RAISES = "raises"
+
+_USES_OPERAND = re.compile(r"\$\{x\}(?!\.shape)")
 
 _OPERAND = "${x}"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, torch.Size)
@@ -110,6 +113,8 @@ def _outcome(text: str, scope: dict[str, Any]) -> tuple[str, str, str] | None:
     except SyntaxWarning:  # a reader would be warned of such a program
         return None
     except Exception as error:  # what Python raises is a result as good as another
+        if _USES_OPERAND.search(text):  # operators of torch raise after the compiled statement
+            return None
         kind = type(error).__name__
         return f"outcome(lambda: {text})", f"{_RAISES} {kind}", kind
     return (text, _kind(value), result) if _is_plain(value) and len(result) <= _LONGEST else None
