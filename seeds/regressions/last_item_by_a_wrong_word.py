@@ -1,4 +1,4 @@
-"""The last item, asked for with a keyword that there is not (docs/findings/136)."""
+"""The last item, asked for with a keyword that there is not (docs/findings/133)."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""How many of two readings are one (docs/findings/135)."""
+"""How many of two readings are one (docs/findings/132)."""
 
 
 def program(values):
