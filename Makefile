@@ -62,12 +62,17 @@ bench: setup
 	@$(PY) -m benchmarks.rewriting
 	@$(PY) -m benchmarks.runner $(ARGS)
 
-# The results are in the repository, so that another machine can resume them: opinfo, modules, optimizers, numpy, refused.
+# The results are in the repository, so that another machine can resume them: opinfo, modules, optimizers, numpy, python
+# or refused.
 CATALOGUE ?= opinfo
+SWEPT = docs/measurements/sweeps/$(CATALOGUE)
+SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
 
 sweep: setup
-	@$(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out docs/measurements/sweeps/$(CATALOGUE) $(ARGS) || \
-	    { code=$$?; [ $$code -eq 1 ] || exit $$code; }
+	@mkdir -p $(SWEEP) $(SWEPT)
+	@[ -e $(SWEEP)/sweep.jsonl ] || [ ! -e $(SWEPT)/sweep.jsonl ] || cp $(SWEPT)/sweep.jsonl $(SWEEP)
+	@code=0; $(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out $(SWEEP) $(ARGS) || code=$$?; \
+	    cp $(SWEEP)/sweep.jsonl $(SWEEP)/matrix.md $(SWEPT); [ $$code -le 1 ] || exit $$code
 
 # Each compiler has an environment of its own, so that torch's need not meet its requirements.
 BACKENDS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/eqfuzz/backends

@@ -24,11 +24,7 @@ extensions = ["myst_parser"]
 root_doc = "docs/index"
 include_patterns = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/**.md"]
 # Reports for PyTorch's tracker are files that pages link to. Other folders are not searched: environments are large.
-exclude_patterns = [
-    "docs/findings/issues",
-    "docs/measurements/sweeps/*/*/**",
-    *(path.name for path in ROOT.iterdir() if path.is_dir() and path != DOCS),
-]
+exclude_patterns = ["docs/findings/issues", *(path.name for path in ROOT.iterdir() if path.is_dir() and path != DOCS)]
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = f"eqfuzz {release}"
