@@ -1,4 +1,4 @@
-"""count of a list of tensors gives a tensor.
+"""`count` of a list of tensors gives a tensor.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

@@ -1,4 +1,4 @@
-"""args and keywords of a partial of a partial lack those of the inner one.
+"""`args` and `keywords` of a partial of a partial lack those of the inner one.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """

@@ -1,4 +1,4 @@
-"""A Counter in str.format is written as an empty one.
+"""A `Counter` in `str.format` is written as an empty one.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """
