@@ -134,7 +134,7 @@ _NOT_PURE = frozenset(
 _MODULES: Mapping[str, Any] = {
     "": __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__),
     "itertools.": vars(itertools),
-    "functools.": {name: getattr(functools, name) for name in ("reduce",)},
+    "functools.": {"reduce": functools.reduce},
     "operator.": vars(operator),
     "math.": vars(math),
     "collections.": {name: getattr(collections, name) for name in ("deque", "OrderedDict", "Counter", "defaultdict")},
