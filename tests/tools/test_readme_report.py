@@ -17,12 +17,17 @@ TEXT = README.read_text(encoding="utf-8")
 @pytest.mark.skipif(release_of(TEXT) != this_release().release, reason="the report is of another release")
 def test_readme_shows_what_its_command_prints() -> None:
     report = report_of(command_of(TEXT))
-    assert without_numbers(with_report(TEXT, report)) == without_numbers(TEXT)
+    assert without_machine(with_report(TEXT, report)) == without_machine(TEXT)
 
 
-def without_numbers(text: str) -> str:
-    """Vector widths and builds differ between machines: the last digits of values, and the build, do too."""
-    return re.sub(r"\d\.\d+(e-\d+)?| cu\d+| cpu$", "#", text, flags=re.MULTILINE)
+def without_machine(text: str) -> str:
+    """The text without what vector width and build decide.
+
+    These are the last digits of values, the name of the build, and which operators are wrong by themselves: with AVX2,
+    the defect of this report shows in the whole program alone.
+    """
+    text = re.sub(r"\d\.\d+(e-\d+)?| cu\d+| cpu$", "#", text, flags=re.MULTILINE)
+    return re.sub(r"│\n│ wrong by itself: (?:.*\n)*?(?=╰)", "", text)
 
 
 def test_block_is_replaced_and_the_rest_stays() -> None:
