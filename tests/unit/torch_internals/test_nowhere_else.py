@@ -31,7 +31,7 @@ SCRIPTS = {
     "triage/upstream/probing_script.py": "runs without eqfuzz, by path, in the Python whose torch is to blame",
 }
 
-OTHERS = frozenset("_exit _getframe _fields _replace _mapping _get_all_tensors".split())
+OTHERS = frozenset("_exit _getframe _asdict _fields _replace _mapping _get_all_tensors".split())
 """Attributes with an underscore that others have: of os, sys, ast and named tuples, and SQLAlchemy."""
 
 FILES = sorted(
