@@ -41,7 +41,8 @@ mutate: setup
 	@$(VENV)/bin/eqfuzz mutate seeds/ --time 9m $(ARGS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; }
 
 test: setup
-	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal -m "not long" $(ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal -m "not long" \
+	    --disable-warnings --durations 60 --durations-min 5 $(ARGS)
 
 test-all: setup
 	@OMP_NUM_THREADS=1 $(PY) -m pytest -n "$$(env -u OMP_NUM_THREADS nproc)" --dist worksteal $(ARGS)
