@@ -163,4 +163,4 @@ def _title(program: CatalogueProgram) -> str:
         return "\n".join(
             [f"A call of {names} that eager refuses.", "", *textwrap.wrap(reason, LONGEST), "", credit, ""]
         )
-    return f"Samples of PyTorch's tests in {program.results[0].dtype}: {names}.\n\n{credit}\n"
+    return f"Results of {names} in {program.results[0].dtype}.\n\n{credit}\n"
