@@ -1,5 +1,6 @@
 """What the whole test run shares: the toolchain that runs keep, 15 CPU-seconds and 150 MB each time it is made."""
 
+import collections
 import os
 import shutil
 import tempfile
@@ -10,6 +11,9 @@ collect_ignore = ["data"]
 
 OURS = "eqfuzzTESTS"
 """Set where XDG_CACHE_HOME is this test run's own."""
+
+SLOWEST = 40
+"""How many files are named with the time that their tests take."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,3 +46,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
     middle = max(len(items) // 2 - len(first), 0)
     items[:] = [*first, *rest[:middle], *second, *rest[middle:]]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """With ``--durations``, also the files that take longest: most tests are one of many cases of a short function."""
+    if config.getoption("durations") is None:
+        return
+    seconds: collections.Counter[str] = collections.Counter()
+    count: collections.Counter[str] = collections.Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                path = report.nodeid.partition("::")[0]
+                seconds[path] += report.duration
+                count[path] += report.when == "call"
+    terminalreporter.section("slowest files")
+    for path, spent in seconds.most_common(SLOWEST):
+        terminalreporter.line(f"{spent:6.0f} s  {count[path]:5} tests  {path}")
+    terminalreporter.line(f"{sum(seconds.values()):6.0f} s  {sum(count.values()):5} tests  all files")
