@@ -25,7 +25,7 @@ from eqfuzz.program.provenance import InvalidProvenance, provenance_of
 from eqfuzz.program.release import Release
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.findings.buckets import bucket_id
-from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.finding import FRESH, Finding
 from eqfuzz.triage.findings.known_issues import KnownIssue, known_as, read_known_issues
 from eqfuzz.triage.findings.versions import versions
 
@@ -44,6 +44,8 @@ _STATES = {
     (STILL_FAILING, FIXED): BucketState.FIXED,
     (STILL_FAILING, STILL_FAILING): BucketState.STILL,
 }
+
+_CONFIRMED = ReplayOutcome(STILL_FAILING, "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,15 +120,33 @@ def _is_script(file: Path) -> bool:
     return bool(_ENDS_ITSELF.search(text)) and (provenance is None or not provenance.untrusted)
 
 
+@dataclasses.dataclass(frozen=True)
+class _FindingOfSide:
+    """A finding with its folder, made with the torch of ``side``."""
+
+    side: TorchSide
+    folder: Path
+    finding: Finding
+
+    @property
+    def script(self) -> Path:
+        return self.folder / "repro.py"
+
+
 @dataclasses.dataclass
 class _Bucket:
     """The findings of a bucket with either torch, those of head first."""
 
-    findings: list[tuple[Path, Finding]] = dataclasses.field(default_factory=list)
+    findings: list[_FindingOfSide] = dataclasses.field(default_factory=list)
+
+    @property
+    def is_confirmed_on_both(self) -> bool:
+        """Whether scripts of its findings have failed in fresh processes of both."""
+        return len({one.side for one in self.findings if one.finding.confirmation == FRESH}) == 2
 
     @property
     def seeds(self) -> list[str]:
-        return list(dict.fromkeys(finding.original.name for _, finding in self.findings))
+        return list(dict.fromkeys(one.finding.original.name for one in self.findings))
 
 
 class _Diff:
@@ -245,17 +265,19 @@ class _Diff:
                 for id in result.findings if result is not None else ():
                     found_there = side.finding(id)
                     if found_there is not None:
-                        finding = found_there[1]
+                        _, finding = found_there
                         name = bucket_id(finding.fingerprint) if finding.fingerprint else finding.id
-                        buckets[name].findings.append(found_there)
-        return dict(sorted(buckets.items(), key=lambda item: item[1].findings[0][1].severity.rank))
+                        buckets[name].findings.append(_FindingOfSide(side, *found_there))
+        return dict(sorted(buckets.items(), key=lambda item: item[1].findings[0].finding.severity.rank))
 
     def _decide(self, buckets: Mapping[str, _Bucket]) -> None:
-        """Run the script of each bucket that is not decided yet with both, and report it."""
+        """Report each bucket that is not decided yet; unless both have confirmed it, its script runs with both."""
         wanted = {name: bucket for name, bucket in buckets.items() if name not in self._buckets}
-        scripts = [bucket.findings[0][0] / "repro.py" for bucket in wanted.values()]
-        for (name, bucket), (base, head) in zip(wanted.items(), self._outcomes(scripts), strict=True):
-            folder, finding = bucket.findings[0]
+        undecided = [bucket for bucket in wanted.values() if not bucket.is_confirmed_on_both]
+        outcomes = iter(self._outcomes([bucket.findings[0].script for bucket in undecided]))
+        for name, bucket in wanted.items():
+            base, head = (_CONFIRMED, _CONFIRMED) if bucket.is_confirmed_on_both else next(outcomes)
+            finding = bucket.findings[0].finding
             issue = known_as(finding, self._issues, datetime.date.today())
             self._report(
                 BucketCompared(
@@ -266,7 +288,7 @@ class _Diff:
                     message=one_line(finding.verdict.in_words),
                     seed=bucket.seeds[0],
                     seeds=bucket.seeds,
-                    script=str(folder / "repro.py"),
+                    script=str(bucket.findings[0].script),
                     base=base.status,
                     head=head.status,
                     cause=_cause(base, head),

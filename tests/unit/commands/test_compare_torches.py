@@ -142,6 +142,8 @@ def test_scripts_on_both_decide_what_became_of_a_bucket(diff, torches):
     assert isinstance(summary, DiffSummary)
     assert (summary.new, summary.programs, summary.not_tried) == (1, 5, [])
     assert summary.outcomes == {"differs → agree": 2, "agree → differs": 1}
+    scripts = {(side, name) for side, name in torches.runs if name.startswith("script")}
+    assert scripts == {(side, f"script {name}") for side in ("base", "head") for name in ("gone", "worse", "luck")}
 
 
 def test_bucket_that_only_one_run_has_is_no_regression_where_its_script_fails_on_both(diff, torches):
