@@ -43,6 +43,18 @@ class Noise:
         start = self._offsets.randrange(_POOL - count)
         return self._pool[start : start + count]
 
+    def matrices(self, rows: torch.Tensor, relative: float) -> torch.Tensor:
+        """``rows`` of matrices with noise relative to the largest number of each, in place; zeros stay."""
+        noisy = rows[1:]
+        if rows.dim() > 2 and noisy.numel():
+            largest = noisy.abs().nan_to_num_(0.0, 0.0, 0.0).amax((-2, -1), keepdim=True)
+            sizes = torch.where(noisy == 0, 0.0, largest)
+            parts = _parts(noisy)
+            parts.addcmul_(
+                self.take(tuple(parts.shape)), sizes[..., None] if rows.is_complex() else sizes, value=relative
+            )
+        return rows
+
     def operand(
         self, rows: torch.Tensor, dtype: torch.dtype, relative: float, *, keep_zeros: bool = False
     ) -> torch.Tensor:

@@ -118,6 +118,14 @@ _ABSOLUTE_IN_OPERAND = _names(
 )
 """The error is relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel for tiny results."""
 
+_FACTORISATIONS = _names(
+    """_linalg_svd linalg_eig linalg_eigvals _linalg_eigvals _linalg_eigh linalg_qr geqrf linalg_householder_product
+    orgqr ormqr linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_ldl_factor_ex _linalg_det _linalg_slogdet
+    linalg_cholesky_ex _linalg_solve_ex linalg_inv_ex linalg_pinv linalg_polar linalg_matrix_exp linalg_matrix_sqrth"""
+)
+"""Operators of LAPACK whose result is that of a matrix near the operand: by its norm, not number by number (Higham,
+Accuracy and Stability of Numerical Algorithms, chapters 9, 19 and 21)."""
+
 
 def base_name(func: OpOverload) -> str:
     """The operator's name without namespace and in-place underscore: ``add`` for ``aten.add_.Tensor``."""
@@ -201,6 +209,11 @@ def adds_narrowly(name: str, args: Sequence[Any]) -> bool:
     """Whether it accumulates in the tensor's own dtype, even where reductions use a wider one."""
     is_transposed_convolution = name == "convolution" and len(args) > _TRANSPOSED and bool(args[_TRANSPOSED])
     return name in _SCATTERS or is_transposed_convolution
+
+
+def mixes_numbers(name: str) -> bool:
+    """Whether rounding errors of a matrix's small numbers are relative to its largest."""
+    return name in _FACTORISATIONS
 
 
 def relative_noise(dtype: torch.dtype, terms: int, *, narrowly: bool) -> float:

@@ -24,6 +24,7 @@ from eqfuzz.oracle.reference.rounding_model import (
     is_jump,
     is_whole,
     may_hide_noise,
+    mixes_numbers,
     operand_noise,
     relative_noise,
     rounds_to_half,
@@ -309,6 +310,8 @@ class ShadowMode(TorchDispatchMode):
             relative = operand_noise(component(value.dtype), operation.terms, narrowly=narrowly)
             relative += operation.relative_error
             rows = self.noise.operand(rows, value.dtype, relative, keep_zeros=shadow is None)
+            if mixes_numbers(operation.name):
+                self.noise.matrices(rows, relative)
             if any(value is operation.args[position] for position in BETWEEN_0_AND_1.get(operation.name, ())):
                 rows.clamp_(0.0, 1.0)
         elif operation.written:
@@ -367,6 +370,8 @@ class ShadowMode(TorchDispatchMode):
             if isinstance(magnitude, torch.Tensor):
                 magnitude = _broadcast(magnitude, rows)
             rows = self.noise.result(rows, dtype, relative, magnitude)
+            if mixes_numbers(operation.name):
+                self.noise.matrices(rows, relative)
         return self.noise.overflow(rows, dtype, everywhere=component(dtype) not in HALVES)
 
     def _write_back(self, value: torch.Tensor, operation: ShadowOperation) -> None:

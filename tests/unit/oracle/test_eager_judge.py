@@ -153,6 +153,21 @@ def test_gradients_through_a_maximum_are_stable():
 
 
 @pytest.mark.parametrize(
+    "operator", [torch.linalg.pinv, torch.linalg.inv, torch.linalg.matrix_exp], ids=lambda operator: operator.__name__
+)
+def test_small_numbers_beside_large_ones_are_rounded_by_the_size_of_the_matrix(operator):
+    # Nearly equal singular values: of their vectors, another rounding gives quite another basis.
+    factor = 0.1 * torch.from_numpy(np.random.default_rng(0).random((4, 4))).float()
+    eager, measured = cells(lambda x: operator(x @ x.mT + 3 * torch.eye(4)), factor)
+    matrix = factor @ factor.mT + 3 * torch.eye(4)
+    for seed in range(100):
+        up = torch.from_numpy(np.random.default_rng(seed).random((4, 4)) < 0.5)
+        rounded = torch.nextafter(matrix, torch.where(up, 9.0, -9.0))
+        verdict = judge_compiled(eager, with_output(eager, operator(rounded)), measured)
+        assert verdict.kind is VerdictKind.AGREE, verdict.message
+
+
+@pytest.mark.parametrize(
     ("change", "word"),
     [
         (lambda v: v.double(), "dtype"),
