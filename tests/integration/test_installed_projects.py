@@ -52,6 +52,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.mark.long
 def test_model_is_checked_from_python(python: Path, tmp_path: Path):
     project = shutil.copytree(PROJECTS / "pictures", tmp_path / "pictures")
     done = run(python, "check.py", folder=project)
