@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eqfuzz.mutate.parallel import Ending, run_all
 from eqfuzz.mutate.seed_run import InternalError
-from eqfuzz.oracle.audit.local_audit import Audit
+from eqfuzz.oracle.audit.suspect import Audit
 from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.formats import read_program

@@ -9,7 +9,7 @@ from pathlib import Path
 from eqfuzz.mutate.seed_run import InternalError
 from eqfuzz.program.formats import read_program
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.rewrite.explanation import Explanation
+from eqfuzz.rewrite.rule_match import Explanation
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits

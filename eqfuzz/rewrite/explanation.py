@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import libcst as cst
 
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.derivation import CannotRewrite, apply, original
 from eqfuzz.rewrite.facts.probe import Facts
-from eqfuzz.rewrite.rewrite_step import RewriteStep
+from eqfuzz.rewrite.rule_match import Explanation, Miss, RuleMatch
 from eqfuzz.rewrite.rules.library import equation_of
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.site import NearMiss, find_sites
 from eqfuzz.rewrite.source.syntax import Syntax
-
-
-@dataclasses.dataclass(frozen=True)
-class RuleMatch:
-    """A place where the rule applies: what it writes, and the whole program after that."""
-
-    step: RewriteStep
-    source: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Miss:
-    """A place that has the form the rule looks for, at ``line``, and why it does not apply.
-
-    ``bindings`` are the texts that an equation's parameters stand for there.
-    """
-
-    line: int
-    text: str
-    bindings: dict[str, str]
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Explanation:
-    """All matches and near misses by line; ``looked_at`` counts the nodes of the kind that the rule begins with."""
-
-    matches: tuple[RuleMatch, ...]
-    misses: tuple[Miss, ...]
-    looked_at: int
 
 
 def explain(rule: Rule, program: Program, syntax: Syntax, facts: Facts) -> Explanation:

@@ -26,8 +26,9 @@ from eqfuzz.oracle.audit.intermediates import (
     returns_operand,
     written_operand,
 )
-from eqfuzz.oracle.audit.single_operator import Disagreement, SingleOperatorResult, judge_operator
-from eqfuzz.oracle.audit.source_location import SourceLocation, location_in
+from eqfuzz.oracle.audit.single_operator import SingleOperatorResult, judge_operator
+from eqfuzz.oracle.audit.source_location import location_in
+from eqfuzz.oracle.audit.suspect import Audit, Suspect
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.oracle.reference.rounding_model import HALVES
 from eqfuzz.program.call import Call
@@ -41,64 +42,6 @@ from eqfuzz.torch_internals.trees import tree_leaves, tree_map
 _CLONE = torch.ops.aten.clone.default
 _MAX_FAILURES = 8
 """How many graphs may fail to compile with their intermediates as outputs before the audit continues without them."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Suspect:
-    """An operator whose compiled value is wrong for its operands in the compiled run.
-
-    Attributes:
-        operator: Its ATen name.
-        expression: The call with its operands written out.
-        graph: Number of its graph in the order of compilation.
-        kind: ``forward``, ``backward`` or ``inference``.
-        node: Name of its node in the graph.
-        place: The statement of the program that it stems from.
-        half: Whether an operand or result has a half-precision dtype.
-        disagreement: The wrong value.
-    """
-
-    operator: str
-    expression: str
-    graph: int
-    kind: str
-    node: str
-    place: SourceLocation
-    half: bool
-    disagreement: Disagreement
-
-    def in_words(self) -> str:
-        """One line: the operator, its statement, the wrong value."""
-        where = f"line {self.place.line} `{self.place.text}`" if self.place.line else "an unknown line"
-        return f"{self.operator} at {where}: {self.disagreement.message}"
-
-    def to_json(self) -> dict[str, Any]:
-        plain = {name: value for name, value in vars(self).items() if name != "disagreement"}
-        return {**plain, "place": dataclasses.asdict(self.place), "found": self.disagreement.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Suspect:
-        plain = {name: value for name, value in data.items() if name != "found"}
-        plain["place"] = SourceLocation(**data["place"])
-        return cls(**plain, disagreement=Disagreement.from_json(data["found"]))
-
-
-@dataclasses.dataclass(frozen=True)
-class Audit:
-    """The result of an audit. ``audited`` counts the operators judged, ``skipped`` those that were not, by reason."""
-
-    suspects: tuple[Suspect, ...]
-    graphs: int
-    audited: int
-    skipped: dict[str, int]
-    raised: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {**vars(self), "suspects": [suspect.to_json() for suspect in self.suspects]}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Audit:
-        return cls(**{**data, "suspects": tuple(Suspect.from_json(suspect) for suspect in data["suspects"])})
 
 
 def audit(

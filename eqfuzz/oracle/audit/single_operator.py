@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
+from eqfuzz.oracle.audit.suspect import Disagreement
 from eqfuzz.oracle.compare.leaf_comparison import Difference, against_reference
 from eqfuzz.oracle.compare.leaf_metadata import metadata_difference
 from eqfuzz.oracle.compare.observation_diff import evidence_of
 from eqfuzz.oracle.compare.oracles import NAMES
-from eqfuzz.oracle.compare.verdict import Evidence
 from eqfuzz.oracle.observe.leaf_values import identical
 from eqfuzz.oracle.reference.error_bound import growing_references
 from eqfuzz.oracle.reference.reference import Reference
@@ -20,34 +20,6 @@ from eqfuzz.oracle.reference.rounding_model import base_name
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.operators import OpOverload, cast
 from eqfuzz.torch_internals.trees import tree_leaves
-
-_STORED = ("index", "eager", "compiled", "reference", "allowed", "wrong_elements", "elements")
-"""The fields of ``evidence`` that are stored; the others do not apply to one operator."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Disagreement:
-    """A wrong compiled result of an operator.
-
-    ``part`` is its position among several results. ``evidence`` has the numbers of the worst element; it has none where
-    dtype or shape are wrong.
-    """
-
-    message: str
-    dtype: str
-    shape: tuple[int, ...]
-    part: int = 0
-    evidence: Evidence = dataclasses.field(default_factory=Evidence)
-
-    def to_json(self) -> dict[str, Any]:
-        numbers = {name: getattr(self.evidence, name) for name in _STORED}
-        return {"message": self.message, "dtype": self.dtype, "shape": self.shape, "part": self.part, **numbers}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Disagreement:
-        numbers = {name: data[name] for name in _STORED}
-        numbers["index"] = None if numbers["index"] is None else tuple(numbers["index"])
-        return cls(data["message"], data["dtype"], tuple(data["shape"]), data["part"], Evidence(**numbers))
 
 
 @dataclasses.dataclass(frozen=True)

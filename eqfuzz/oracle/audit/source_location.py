@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
 import torch
 
+from eqfuzz.oracle.audit.suspect import SourceLocation
+
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+), in (?P<function>.*)$')
 _TORCH = str(Path(torch.__file__).parent)
-
-
-@dataclasses.dataclass(frozen=True)
-class SourceLocation:
-    """``text`` is the source line. All empty, with line 0, if torch has no stack trace."""
-
-    file: str = ""
-    line: int = 0
-    function: str = ""
-    text: str = ""
 
 
 def location_in(trace: str) -> SourceLocation:

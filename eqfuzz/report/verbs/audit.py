@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from eqfuzz.commands.audit import FileAudit
-from eqfuzz.oracle.audit.local_audit import Suspect
+from eqfuzz.oracle.audit.suspect import Suspect
 from eqfuzz.report.formatting import count, printable
 from eqfuzz.report.layout import print_text
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from eqfuzz.oracle.audit.local_audit import Audit, audit
+from eqfuzz.oracle.audit.local_audit import audit
+from eqfuzz.oracle.audit.suspect import Audit
 from eqfuzz.oracle.calibration.baseline_oracles import own_checks
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.oracle.observe.observer import observe

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import StringConstraints
 
-from eqfuzz.oracle.audit.local_audit import Audit
+from eqfuzz.oracle.audit.suspect import Audit
 from eqfuzz.rewrite.rewrite_step import RewriteStep
 from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
 from eqfuzz.run.messages.job import ChildEvent, Count, Identifier, JobScope, Name, ProgramInvalid, Text

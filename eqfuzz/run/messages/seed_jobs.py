@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
-from eqfuzz.rewrite.explanation import Explanation
 from eqfuzz.rewrite.rewrite_step import RewriteStep
+from eqfuzz.rewrite.rule_match import Explanation
 from eqfuzz.run.configs.named import GUARDS, Config
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildEvent, Count, Job, JobScope, Name, ProgramInvalid, Seconds, Text

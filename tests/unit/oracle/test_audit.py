@@ -8,9 +8,10 @@ import torch
 import torch._inductor.config as inductor_config
 import torch.nn.functional as F
 
-from eqfuzz.oracle.audit.local_audit import Audit, audit
+from eqfuzz.oracle.audit.local_audit import audit
 from eqfuzz.oracle.audit.single_operator import judge_operator
-from eqfuzz.oracle.audit.source_location import SourceLocation, location_in
+from eqfuzz.oracle.audit.source_location import location_in
+from eqfuzz.oracle.audit.suspect import Audit, SourceLocation
 from eqfuzz.program.call import Call
 from eqfuzz.torch_internals.options import without_graph_caches
 from tests.live_defects import AMIN, only_with

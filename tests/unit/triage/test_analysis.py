@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from eqfuzz.oracle.audit.local_audit import Audit, Suspect
-from eqfuzz.oracle.audit.single_operator import Disagreement
-from eqfuzz.oracle.audit.source_location import SourceLocation
+from eqfuzz.oracle.audit.suspect import Audit, Disagreement, SourceLocation, Suspect
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.messages.finding_jobs import (
