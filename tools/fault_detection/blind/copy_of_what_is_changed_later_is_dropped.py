@@ -13,7 +13,7 @@ from torch._inductor.fx_passes import post_grad
 KIND = "pass"
 REACHED_BY = "plain"
 TORCH = ">=2.15"
-LACKS = "the line of the pass that is replaced"
+LACKS = "torch._inductor.fx_passes.post_grad._slice_scatter_noop_replacement"
 
 
 def plant():

@@ -12,7 +12,7 @@ from torch._dynamo.variables.iter import DictValuesIterator
 KIND = "dynamo-guard"
 REACHED_BY = "plain"
 TORCH = ">=2.15"
-LACKS = "ConstDictVariable.dict_values"
+LACKS = "torch._dynamo.variables.dicts.ConstDictVariable.dict_values"
 
 
 def plant():
