@@ -1,8 +1,9 @@
 """A store to an attribute is left out where the attribute had that value already while the program was traced.
 
-Modelled on https://github.com/pytorch/pytorch/issues/98928, where nothing guarded the value of an attribute: leaving out
-stores that change nothing looks like a harmless saving of side effects that have to be replayed, but nothing guards the
-old value if the program only writes the attribute, and the next object that comes along may hold another one.
+Modelled on https://github.com/pytorch/pytorch/issues/98928, where nothing guarded the value of an attribute: leaving
+out stores that change nothing looks like a harmless saving of side effects that have to be replayed, but nothing
+guards the old value if the program only writes the attribute, and the next object that comes along may hold another
+one.
 """
 
 import torch
