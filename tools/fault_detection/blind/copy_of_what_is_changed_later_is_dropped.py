@@ -33,12 +33,12 @@ def witness():
     def fresh(x):
         return x.clone()
 
-    def program(kept, running):
-        kept = fresh(kept)
+    def program(snapshot, running):
+        snapshot = fresh(snapshot)
         running = fresh(running)
-        kept[0:, :] = running[0:, :]
+        snapshot[0:, :] = running[0:, :]
         running.add_(1)
-        return kept, running
+        return snapshot, running
 
     return program, [(torch.zeros(3, 4), torch.arange(12.0).reshape(3, 4))]
 

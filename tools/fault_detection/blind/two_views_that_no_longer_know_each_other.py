@@ -1,4 +1,4 @@
-"""Autograd is not told of it when two returned tensors are views of one intermediate result.
+"""Autograd does not learn that two returned tensors are views of one intermediate result.
 
 Modelled on https://github.com/pytorch/pytorch/pull/97786: AOTAutograd hides from autograd that a returned tensor is a
 view of an intermediate result if no other returned tensor is one. Here one other view is still counted as none: a

@@ -1,8 +1,8 @@
 """``zip`` takes nothing from the earlier iterators once a later one is at its end.
 
 Modelled on https://github.com/pytorch/pytorch/issues/152262: iterators in Dynamo did not move on as those of Python do.
-Python's ``zip`` has already taken an element from the first iterator when it finds the second one exhausted; that
-element is lost to whoever goes on reading the first.
+Python's ``zip`` has already taken an element from the first iterator when it finds the second one exhausted; code that
+reads the first one afterwards does not get that element.
 """
 
 import torch
