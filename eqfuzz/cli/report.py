@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from eqfuzz.cli.findings.lookup import buckets_in, listed_findings
+from eqfuzz.cli.findings.lookup import buckets_in, listed_findings, require_one_run
 from eqfuzz.cli.options.common import KnownIssueFiles, NoKnownIssues
 from eqfuzz.cli.options.reporting import HtmlFile, ReportedRun
 from eqfuzz.cli.options.values import BadOption, known_issues_of, require_writable_file
@@ -29,6 +29,7 @@ def report(
     require_writable_file("--html", html)
     if not run.is_dir():
         raise BadOption("RUN", f"{run}: no such folder")
+    require_one_run(run, "RUN")
 
     import eqfuzz
     from eqfuzz.atomic_file import write_atomically

@@ -33,16 +33,14 @@ def interpreter_of(python: str) -> tuple[str, Release]:
         raise BadOption("--python", str(error)) from None
 
 
-def require_one_run(out: Path) -> None:
-    """Raises UsageError where ``out`` is no run and holds the runs of several, as the folder of campaigns does."""
+def require_one_run(out: Path, option: str = "--out") -> None:
+    """Raises UsageError where ``out``, of ``option``, is no run but holds several, as the folder of campaigns does."""
     if (out / "findings").is_dir():
         return
     inside = sorted(path.parent.name for path in out.glob("*/findings") if path.is_dir())
     if inside:
         more = ", …" if len(inside) > 5 else ""
-        raise BadOption(
-            "--out", f"{out} is no run but holds {', '.join(inside[:5])}{more}: write --out {out / inside[0]}"
-        )
+        raise BadOption(option, f"{out} is no run but holds {', '.join(inside[:5])}{more}: give {out / inside[0]}")
 
 
 def folder_of(id: str, out: Path) -> Path:

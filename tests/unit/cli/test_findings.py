@@ -97,7 +97,7 @@ def test_folder_of_several_runs_is_one_line_and_exit_2(tmp_path, verb):
         (tmp_path / name / "findings").mkdir(parents=True)
     result = call(*verb, "--out", str(tmp_path))
     assert result.exit_code == 2
-    assert f"--out: {tmp_path} is no run but holds first, second: write --out {tmp_path / 'first'}" in result.stderr
+    assert f"--out: {tmp_path} is no run but holds first, second: give {tmp_path / 'first'}" in result.stderr
 
 
 def test_wrong_values_are_listed_before_wrong_metadata(out):

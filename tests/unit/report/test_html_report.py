@@ -321,7 +321,7 @@ def test_verb_writes_the_file(run, tmp_path):
         (["{run}", "--html", "{run}/none/r.html"], "no folder"),
         (["{run}/none", "--html", "{run}/r.html"], "no such folder"),
         (["{empty}", "--html", "{run}/r.html"], "no findings and no events"),
-        (["{many}", "--html", "{run}/r.html"], "is no run but holds run"),
+        (["{many}", "--html", "{run}/r.html"], "RUN: {many} is no run but holds run"),
     ],
 )
 def test_bad_input_is_one_line(run, tmp_path, arguments, problem):
@@ -329,7 +329,7 @@ def test_bad_input_is_one_line(run, tmp_path, arguments, problem):
     folders = {"run": run, "empty": tmp_path / "empty", "many": tmp_path}
     result = call("report", *(argument.format(**folders) for argument in arguments))
     assert result.exit_code == 2
-    assert problem in result.stderr
+    assert problem.format(**folders) in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
