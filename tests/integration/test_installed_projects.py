@@ -19,7 +19,7 @@ from tests.integration.test_imported_package import SHIFTED_RELU
 ROOT = Path(__file__).parents[2]
 PROJECTS = ROOT / "tests" / "data" / "projects"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 def run(*command: object, folder: Path) -> subprocess.CompletedProcess[str]:
