@@ -11,6 +11,7 @@ import pydantic
 from pydantic import Field
 
 from eqfuzz.campaign.durations import seconds
+from eqfuzz.generate.catalogues.messages import CATALOGUES, Catalogue
 from eqfuzz.mutate.settings import CompileSettings, Count, OracleSettings, Positive, RewriteSettings, Table
 from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.program.toml_values import toml_value
@@ -32,9 +33,6 @@ class Budget(Table):
     )
 
 
-Catalogue = Literal["opinfo", "refused", "modules", "optimizers", "numpy", "python"]
-
-
 class Sources(Table):
     """Where seed programs come from."""
 
@@ -52,7 +50,7 @@ class Sources(Table):
         """The chosen ones, or those of a campaign that chooses none."""
         if self.catalogues is not None:
             return self.catalogues
-        return get_args(Catalogue) if self.seeds is None else ()
+        return CATALOGUES if self.seeds is None else ()
 
 
 class Model(Table):

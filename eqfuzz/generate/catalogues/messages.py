@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Literal
+from typing import Literal, get_args
 
 from eqfuzz.run.messages.job import ChildEvent, Count, Job, Name, Text
 
@@ -19,10 +19,13 @@ DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8",
 REFUSED = "refused"
 """The catalogue of calls that eager refuses, and what stands in place of their dtype, the first that eager supports."""
 
-CATALOGUES = ("opinfo", REFUSED, "modules", "optimizers", "numpy", "python")
+Catalogue = Literal["opinfo", "refused", "modules", "optimizers", "numpy", "python"]
 """What is read: PyTorch's OpInfo, what eager refuses of it, ModuleInfo, OptimizerInfo, NumPy's functions that Dynamo
 reads, what Python itself does.
 """
+
+CATALOGUES: tuple[Catalogue, ...] = get_args(Catalogue)
+"""All catalogues, the usual one first."""
 
 
 def dtypes_of(catalogue: str) -> tuple[str, ...]:

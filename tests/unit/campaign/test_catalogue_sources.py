@@ -3,15 +3,15 @@
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from eqfuzz.campaign.configuration import Catalogue, Sources
+from eqfuzz.campaign.configuration import Sources
 from eqfuzz.campaign.sources import catalogues
 from eqfuzz.campaign.sources.catalogues import SAMPLES, CatalogueReader, CatalogueSeeds
 from eqfuzz.campaign.sources.files import DrawHistory
-from eqfuzz.generate.catalogues.messages import SamplesWritten, WriteJob, WriteRefusedJob, WrittenResult
+from eqfuzz.generate.catalogues.messages import CATALOGUES, SamplesWritten, WriteJob, WriteRefusedJob, WrittenResult
 from eqfuzz.program.formats import recognise
 
 NOTHING = DrawHistory(Counter(), frozenset())
@@ -74,7 +74,7 @@ def test_same_random_numbers_draw_the_same_and_others_all_operators(jobs: list[W
 @pytest.mark.parametrize(
     ("table", "drawn"),
     [
-        ({}, get_args(Catalogue)),
+        ({}, CATALOGUES),
         ({"seeds": ["seeds"]}, ()),
         ({"seeds": ["seeds"], "catalogues": ["numpy"]}, ("numpy",)),
         ({"catalogues": []}, ()),
