@@ -146,6 +146,7 @@ $(VENV)/.torch: $(VENV)/.requirement
 $(VENV)/.ready: pyproject.toml $(VENV)/.torch
 	@echo "set-up: installing eqfuzz and its tools"
 	@$(PIP) -c $(VENV)/.requirement -e '.[dev]' | $(SHOW_DOWNLOADS)
+	@echo "set-up: done; for eqfuzz in this shell: . $(VENV)/bin/activate"
 	@touch $@
 
 FORCE:

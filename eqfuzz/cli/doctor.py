@@ -195,7 +195,7 @@ def _foreign(name: str) -> Check:
     purpose = f"--config {name} compares with it"
     python = foreign_python(name)
     if not python.is_file():
-        return Check(name, ABSENT, "not installed", purpose, "make backends")
+        return Check(name, ABSENT, f"no environment of its own in {python.parents[1]}", purpose, "make backends")
     return Check(name, OK, str(python), purpose)
 
 

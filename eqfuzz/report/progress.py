@@ -99,7 +99,8 @@ class ProgressCounter:
         return Group(Text(), self._bar.get_renderable(), *details, *lines)
 
     def _counts(self, task: Task) -> str:
-        return f"{task.completed:,.0f}/{task.total or 0:,.0f} {task.description}"
+        of = "" if task.total is None else f"/{task.total:,.0f}"
+        return f"{task.completed:,.0f}{of} {task.description}"
 
     def _times(self, task: Task) -> str:
         left = self._seconds_left(task)
@@ -108,7 +109,7 @@ class ProgressCounter:
     def _seconds_left(self, task: Task) -> float | None:
         """At the average pace so far, within the time budget; None while nothing is known."""
         elapsed, total = task.elapsed or 0.0, task.total or 0.0
-        by_steps = elapsed / task.completed * (total - task.completed) if task.completed else None
+        by_steps = elapsed / task.completed * (total - task.completed) if task.completed and total else None
         if self._time_budget is None:
             return by_steps
         by_clock = max(self._time_budget - elapsed, 0.0)

@@ -8,10 +8,10 @@ from textwrap import wrap
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
 from rich.segment import Segment, Segments
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 StyledText = tuple[str, str]
@@ -34,18 +34,28 @@ def plain_table(title: str = "", note: str = "") -> Table:
 
 def print_table(console: Console, table: Table) -> None:
     """Print ``table``; what stands in a column with ``no_wrap`` stays whole, and at last the lines are too long."""
-    wide = console.options.update_width(10_000)
-    needed = Measurement.get(console, wide, table).maximum
     for column in table.columns:
-        cells = [column.header, *column.cells]
-        whole = max(Measurement.get(console, wide, cell).maximum for cell in cells)
         if column.no_wrap:
-            column.min_width = whole
-        else:
-            needed -= max(0, whole - _LEAST_WIDTH)
+            column.min_width = _whole_width(console, column)
+    needed = needed_width(console, table)
     if needed > console.width:
         table.width = needed
     console.print(table, crop=False)
+
+
+def needed_width(console: Console, table: Table) -> int:
+    """The least width in which what stands in columns with ``no_wrap`` stays whole."""
+    needed = Measurement.get(console, _unlimited(console), table).maximum
+    wrapped = (column for column in table.columns if not column.no_wrap)
+    return needed - sum(max(0, _whole_width(console, column) - _LEAST_WIDTH) for column in wrapped)
+
+
+def _whole_width(console: Console, column: Column) -> int:
+    return max(Measurement.get(console, _unlimited(console), cell).maximum for cell in (column.header, *column.cells))
+
+
+def _unlimited(console: Console) -> ConsoleOptions:
+    return console.options.update_width(10_000)
 
 
 def print_listing(

@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.report.formatting import count, printable
-from eqfuzz.report.tables import plain_table, print_table
+from eqfuzz.report.tables import needed_width, plain_table, print_table
 from eqfuzz.report.verdict_texts import style_of
 from eqfuzz.triage.findings.finding import Finding
 
@@ -53,18 +54,48 @@ def print_findings(console: Console, findings: Sequence[Finding], most: int | No
     if not findings:
         return
     console.print()
-    table = plain_table("Findings")
-    table.add_column("id", no_wrap=True)
-    table.add_column("kind", no_wrap=True)
-    placed = any(finding.place for finding in findings)
-    for column in ("seed", "shown by", "place")[: 2 + placed]:
-        table.add_column(column, no_wrap=column != "place")
-    for finding in findings[:most]:
-        by = "\n+ ".join(step.rule for step in finding.derivation) or "the original"
-        kind = str(finding.verdict.kind)
-        seed = Text(printable(finding.original.name))
-        row = Text(finding.id), Text(kind, style=style_of(kind)), seed, Text(by), Text(printable(finding.place))
-        table.add_row(*row[: 4 + placed])
+    shown = findings[:most]
+    table = _beside(shown)
+    if needed_width(console, table) > console.width:
+        table = _below(shown)
     if most is not None and len(findings) > most:
-        table.add_row("", "", Text(f"and {len(findings) - most:,} more", style="dim"), "")
+        table.add_row("", "", Text(f"and {len(findings) - most:,} more", style="dim"), *[""] * (len(table.columns) - 3))
     print_table(console, table)
+
+
+def _beside(findings: Sequence[Finding]) -> Table:
+    """What shows a finding stands beside its seed."""
+    table = _table(findings, ("seed", "shown by"))
+    for finding in findings:
+        table.add_row(*_cells(finding, Text(_seed(finding)), Text(_shown_by(finding)), columns=len(table.columns)))
+    return table
+
+
+def _below(findings: Sequence[Finding]) -> Table:
+    """What shows a finding stands below its seed: for narrow consoles."""
+    table = _table(findings, ("seed, shown by",))
+    for finding in findings:
+        both = Text.assemble(_seed(finding), "\n", (_shown_by(finding), "dim"))
+        table.add_row(*_cells(finding, both, columns=len(table.columns)))
+    return table
+
+
+def _table(findings: Sequence[Finding], middle: Sequence[str]) -> Table:
+    table = plain_table("Findings")
+    placed = any(finding.place for finding in findings)
+    for column in ("id", "kind", *middle, *["place"][: int(placed)]):
+        table.add_column(column, no_wrap=column != "place")
+    return table
+
+
+def _cells(finding: Finding, *middle: Text, columns: int) -> list[Text]:
+    kind = str(finding.verdict.kind)
+    return [Text(finding.id), Text(kind, style=style_of(kind)), *middle, Text(printable(finding.place))][:columns]
+
+
+def _seed(finding: Finding) -> str:
+    return printable(finding.original.name)
+
+
+def _shown_by(finding: Finding) -> str:
+    return "\n+ ".join(step.rule for step in finding.derivation) or "the original"

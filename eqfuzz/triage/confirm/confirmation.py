@@ -71,7 +71,8 @@ class FindingConfirmer:
         is_known = (findings / finding.id).exists()
         if is_known:
             folder = findings / finding.id
-            finding = read_finding(folder)  # an earlier run's, which may be reduced by now, or blamed
+            # An earlier run's, which may be reduced by now, or blamed; its seed may have had another name.
+            finding = read_finding(folder).for_seed(self._job.program.name)
             scripts = [ReproducerScript.read(folder)]
         else:
             finding = self._repeated(finding)

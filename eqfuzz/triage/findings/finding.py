@@ -98,6 +98,13 @@ class Finding:
         alike = ABOUT_VALUES if self.verdict.is_about_values else (self.verdict.kind,)
         return bool(self.derivation) and seen not in alike
 
+    def for_seed(self, name: str) -> Finding:
+        """The finding of the same program under another name."""
+        original, transformed = (
+            dataclasses.replace(program, name=name) for program in (self.original, self.transformed)
+        )
+        return dataclasses.replace(self, original=original, transformed=transformed)
+
     @property
     def original_is_right(self) -> bool:
         """Whether the original was compiled as well and agrees with eager."""

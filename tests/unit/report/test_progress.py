@@ -35,7 +35,12 @@ def test_line_has_counts_note_and_estimate(counter, clock):
 
 def test_nothing_is_estimated_before_the_first_step(counter):
     assert counter.line() == "0/1,204 rules, 0.0 s so far"
-    assert ProgressCounter("rules").line() == "0/0 rules, 0.0 s so far"
+
+
+def test_steps_are_counted_without_an_estimate_while_their_number_is_unknown():
+    counter = ProgressCounter("rules")
+    counter.advance()
+    assert counter.line() == "1 rules, 0.0 s so far"
 
 
 def test_begin_restarts_counts_and_clock(counter, clock):

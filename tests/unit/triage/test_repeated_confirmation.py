@@ -31,8 +31,9 @@ def confirm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     monkeypatch.setattr(reproduction, "replay", replay)
 
-    def confirmed(is_confirmed: Callable[[Finding], bool]) -> tuple[Finding, int]:
+    def confirmed(is_confirmed: Callable[[Finding], bool], seed: str = "") -> tuple[Finding, int]:
         finding = finding_of(settings={"name": "inductor"})
+        finding = finding.for_seed(seed or finding.original.name)
         config = config_of(finding)
         job = RunJob(program=finding.original, configs=(config,), checks=("results",))
         pool = Children({DescribeJob: [DESCRIBED]})
@@ -61,3 +62,10 @@ def test_first_finding_of_a_defect_runs_in_a_fresh_process(confirm) -> None:
 def test_further_findings_of_it_do_not(confirm) -> None:
     finding, replays = confirm(lambda _: True)
     assert (finding.confirmation, replays) == (FORK, 0)
+
+
+def test_finding_of_an_earlier_run_is_shown_with_the_seed_of_this_run(confirm) -> None:
+    first, _ = confirm(lambda _: False, "seeds/first.py")
+    second, replays = confirm(lambda _: False, "seeds/copy.py")
+    assert (second.id, replays) == (first.id, 2)
+    assert (first.original.name, second.original.name) == ("seeds/first.py", "seeds/copy.py")
