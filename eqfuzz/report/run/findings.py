@@ -54,10 +54,10 @@ def print_findings(console: Console, findings: Sequence[Finding], most: int | No
     if not findings:
         return
     console.print()
-    shown = findings[:most]
-    table = _beside(shown)
+    first = findings[:most]
+    table = _beside(first)
     if needed_width(console, table) > console.width:
-        table = _below(shown)
+        table = _below(first)
     if most is not None and len(findings) > most:
         table.add_row("", "", Text(f"and {len(findings) - most:,} more", style="dim"), *[""] * (len(table.columns) - 3))
     print_table(console, table)

@@ -147,6 +147,13 @@ def test_summary_lists_every_finding():
     assert re.search(r"00aa11bb22 +wrong-result +seeds/.*gamma_curve.py +the original", listed)
 
 
+def test_what_shows_a_finding_stands_below_its_seed_where_the_console_is_narrow():
+    text = report_text(sample.whole_run(), width=80)
+    listed = text[text.rindex("Findings") :]
+    assert re.search(r"1f2e3d4c5b +wrong-result +seeds/.*gamma_curve.py.*\n +operators/pow_half_is_sqrt", listed)
+    assert max(len(line.rstrip()) for line in listed.splitlines() if "gamma_curve" in line) <= 80
+
+
 def test_summary_lists_most_severe_findings_first():
     kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_RESULT
     finding = [dataclasses.replace(sample.finding(kind=kind), id=f"{n}a") for n, kind in enumerate(kinds)]
