@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import filecmp
+import itertools
+import os
 import shutil
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,7 +33,7 @@ def select_seeds(
     """Select seeds, copy them with their weights into the folder ``out``, and hand every event to ``handler``.
 
     Files that are no seeds are in no pool. After Ctrl-C nothing is selected. The last event is returned. Raises
-    UsageError where two selected seeds have one name, OSError, and RunnerFailed when no process can be started.
+    UsageError where a copy would overwrite another file, OSError, and RunnerFailed when no process can be started.
     """
     structures: dict[Path, SeedStructureRead] = {}
 
@@ -54,19 +57,28 @@ def select_seeds(
 
 
 def _copy(paths: Sequence[Path], out: Path) -> None:
-    """Copy seeds and their weights. Raises UsageError where two files have one name, or one would be overwritten."""
-    files: dict[str, Path] = {}
-    for path in paths:
-        weights = read_program(path).weights
-        for file in (path, *([Path(weights)] if weights else [])):
-            other = files.setdefault(file.name, file)
-            if not other.samefile(file):
-                raise UsageError(f"{file} and {other} have one name: select them with two --out")
-    for file in files.values():
-        copy = out / file.name
+    """Copy seeds and their weights; files of one name keep their folders. Raises UsageError before overwriting one."""
+    copies = copies_of([path.absolute() for path in paths], out)
+    for copy, file in copies.items():
         if copy.exists() and not filecmp.cmp(file, copy, shallow=False):
             raise UsageError(f"--out: {copy} is another file than {file}; choose another folder")
     out.mkdir(parents=True, exist_ok=True)
-    for file in files.values():
-        if not (out / file.name).exists():
-            shutil.copyfile(file, out / file.name)
+    for copy, file in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if not copy.exists():
+            shutil.copyfile(file, copy)
+
+
+def copies_of(paths: Sequence[Path], out: Path) -> dict[Path, Path]:
+    """Every file by the path of its copy. A seed reads its weights from its own folder."""
+    files = {path: (path, *([Path(weights)] if (weights := read_program(path).weights) else [])) for path in paths}
+    of_name: defaultdict[str, set[Path]] = defaultdict(set)
+    for file in itertools.chain.from_iterable(files.values()):
+        of_name[file.name].add(file.resolve())
+    top = os.path.commonpath([path.parent for path in paths]) if paths else ""
+    copies: dict[Path, Path] = {}
+    for path, own in files.items():
+        is_alone = all(len(of_name[file.name]) == 1 for file in own)
+        folder = out if is_alone else out / path.parent.relative_to(top)
+        copies |= {folder / file.name: file for file in own}
+    return copies

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eqfuzz.commands.seeds.select_seeds import copies_of
 from eqfuzz.imports.safetensors import StoredTensor, safetensors_file
 from tests.unit.cli.in_process import call
 
@@ -91,3 +92,21 @@ def test_no_file_is_overwritten(seeds: Path, tmp_path: Path) -> None:
     assert f"--out: {out / 'weights.safetensors'} is another file than {seeds / 'weights.safetensors'}" in result.stderr
     assert (out / "weights.safetensors").read_bytes() == b"other weights"
     assert not (out / "convolution.py").exists()
+
+
+def test_seeds_of_one_name_keep_their_folders(seeds: Path, tmp_path: Path) -> None:
+    other = seeds / "more" / "vision"
+    other.mkdir(parents=True)
+    copied = [seeds / "convolution.py", seeds / "function.py", other / "function.py", other / "rest.py"]
+    (other / "function.py").write_text(FUNCTION.replace("+ 1", "+ 2"))
+    (other / "rest.py").write_text(FUNCTION)
+    copies = copies_of(copied, tmp_path / "pool")
+    assert {
+        str(copy.relative_to(tmp_path / "pool")): str(file.relative_to(seeds)) for copy, file in copies.items()
+    } == {
+        "convolution.py": "convolution.py",
+        "weights.safetensors": "weights.safetensors",
+        "function.py": "function.py",
+        "more/vision/function.py": "more/vision/function.py",
+        "rest.py": "more/vision/rest.py",
+    }
