@@ -72,6 +72,7 @@ def run(file: Path, *arguments: object) -> tuple[int, list[dict[str, object]], s
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
+@pytest.mark.long
 def test_campaign_finds_fault_learns_and_resumes(tmp_path):
     file, out = configured(tmp_path, cells=5), tmp_path / "out"
     code, events, errors = run(file, "--name", "night", "--out", out, "--jobs", 1)

@@ -22,6 +22,7 @@ WIDENED = """
 """
 
 
+@pytest.mark.long
 def test_own_random_numbers_are_judged_except_values(tmp_path):
     seed, preload = write(tmp_path, "seed.py", DRAWING), write(tmp_path, "plant.py", WIDENED)
     right = mutate(seed, *CHEAP, out=tmp_path / "right")

@@ -40,6 +40,7 @@ def inputs(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_fault_of_another_compiler_is_attributed_to_it(tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(FAULT)
     (tmp_path / "seed.py").write_text(SEED)

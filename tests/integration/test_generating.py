@@ -17,6 +17,7 @@ from tests.commandline import eqfuzz
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_generated_programs_are_compared(tmp_path):
     done = eqfuzz(
         "generate", "dag", "--count", 3, "--run", "--out", tmp_path, "--format", "json", "-p", 1, "--config", "eager"

@@ -40,6 +40,7 @@ def seeds(tmp_path: Path) -> Path:
     return tmp_path / "seeds"
 
 
+@pytest.mark.long
 def test_models_are_rewritten_and_agree(seeds: Path, tmp_path: Path) -> None:
     run = mutate(seeds, "--strategy", "random", "--variants", 1, out=tmp_path / "out")
     assert run.code == 0
