@@ -99,8 +99,9 @@ class ProgressCounter:
         return Group(Text(), self._bar.get_renderable(), *details, *lines)
 
     def _counts(self, task: Task) -> str:
-        of = "" if task.total is None else f"/{task.total:,.0f}"
-        return f"{task.completed:,.0f}{of} {task.description}"
+        if task.total is None:
+            return f"{task.description}: {task.completed:,.0f}"
+        return f"{task.completed:,.0f}/{task.total:,.0f} {task.description}"
 
     def _times(self, task: Task) -> str:
         left = self._seconds_left(task)

@@ -41,13 +41,15 @@ def print_finding(console: Console, event: FindingReported, out: str) -> None:
 
 def one_line(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
+    message = printable(event.finding.verdict.in_words).replace("\n", " ")
+    return f"{named(event)}: {message}"
+
+
+def named(event: FindingReported) -> str:
+    """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device``, without the numbers."""
     finding = event.finding
     how = " + ".join(step.rule for step in finding.derivation) or "the original"
-    message = printable(finding.verdict.in_words).replace("\n", " ")
-    return (
-        f"{finding.verdict.kind} {finding.id} {finding.original.name}: {how}, "
-        f"{finding.config} on {finding.device}: {message}"
-    )
+    return f"{finding.verdict.kind} {finding.id} {finding.original.name}: {how}, {finding.config} on {finding.device}"
 
 
 def paste_lines(event: FindingReported, out: str) -> tuple[str, str]:

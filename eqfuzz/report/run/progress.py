@@ -54,7 +54,7 @@ class RunProgress:
             if self._counters.outcomes.by_index:
                 lines.insert(0, dot.join(map(Text, self._outcomes())))
             if not self._counters.variants and not verdicts:
-                lines.append(Text("starting: torch is imported and compiles once before the first seed", style="dim"))
+                lines.append(Text("starting: torch and its compiler are loaded before the first seed", style="dim"))
         if verdicts:
             lines.append(dot.join(Text(f"{kind} {number:,}", style=style_of(kind)) for kind, number in verdicts))
         return self._seeds.display_with(*lines)

@@ -157,7 +157,7 @@ class FindingReducer:
                 return next((program for program, good in zip(programs, held, strict=True) if good), None)
 
             def report(progress: ReductionStep) -> None:
-                self._reported("statements", progress.after.statements, progress.after != progress.before)
+                self._reported("statements of the file", progress.after.statements, progress.after != progress.before)
 
             return reduce_program(
                 job.program,

@@ -40,7 +40,7 @@ def test_nothing_is_estimated_before_the_first_step(counter):
 def test_steps_are_counted_without_an_estimate_while_their_number_is_unknown():
     counter = ProgressCounter("rules")
     counter.advance()
-    assert counter.line() == "1 rules, 0.0 s so far"
+    assert counter.line() == "rules: 1, 0.0 s so far"
 
 
 def test_begin_restarts_counts_and_clock(counter, clock):
