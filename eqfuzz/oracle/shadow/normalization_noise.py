@@ -26,7 +26,7 @@ _Rows = torch.Tensor
 class _Rounding(Protocol):
     """Sums of ``terms`` numbers, 1 if only the sum itself is rounded, after another rounding."""
 
-    def __call__(self, sums: _Rows, *, terms: int = 1) -> _Rows: ...
+    def __call__(self, sums: _Rows, *, terms: int = ...) -> _Rows: ...
 
 
 def with_noise_in_sums(operation: ShadowOperation, results: list[_Rows], noise: Noise) -> list[_Rows]:
@@ -58,27 +58,30 @@ def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Roundin
     args = operation.args
     source, before = operation.rows[id(args[0])], operation.rows_before[id(args[0])]
     if operation.name == "native_layer_norm":
-        mean, inverse = map(rounded, _statistics(before, tuple(range(-len(args[1]), 0)), args[4]))
+        mean, inverse = _statistics(before, tuple(range(-len(args[1]), 0)), args[4], rounded)
         return _affine(operation, (source - mean) * inverse, args[2], args[3], _trailing)
     if operation.name == "native_group_norm":
         shape = (source.shape[0], source.shape[1], args[6], -1)
-        mean, inverse = map(rounded, _statistics(before.reshape(shape), (-1,), args[7]))
+        mean, inverse = _statistics(before.reshape(shape), (-1,), args[7], rounded)
         normal = ((source.reshape(shape) - mean) * inverse).reshape(source.shape)
     else:
         dims = (1, *range(3, source.dim()))
         # In channels-last order a channel is added up number by number, in eager as well.
-        mean, inverse = (
-            rounded(sums, terms=math.prod(before.shape[dim] for dim in dims))
-            for sums in _statistics(before, dims, args[7])
-        )
+        one_by_one = partial(rounded, terms=math.prod(before.shape[dim] for dim in dims))
+        mean, inverse = _statistics(before, dims, args[7], one_by_one)
         normal = (source - mean) * inverse
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
 
-def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float) -> tuple[_Rows, _Rows]:
-    """Mean and inverse standard deviation, with the dimensions ``dims`` of size 1."""
+def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float, rounded: _Rounding) -> tuple[_Rows, _Rows]:
+    """Rounded mean and inverse standard deviation, with the dimensions ``dims`` of size 1.
+
+    A mean may be far smaller than the numbers that cancel in it: running sums of n numbers of size s are about s√n
+    large, so that n roundings of them move the sum by about n·s units, and the mean by one unit of s.
+    """
     variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
-    return mean, (variance + eps).rsqrt()
+    size = (variance + mean.square()).sqrt()
+    return rounded(mean) + (rounded(size, terms=1) - size), rounded((variance + eps).rsqrt())
 
 
 def _rms_forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:

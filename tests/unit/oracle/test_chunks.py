@@ -173,3 +173,20 @@ def test_a_mean_that_is_large_beside_the_deviations_is_rounded(kind: str):
     ((_, leaf),) = reference(lambda: norms[kind], [Call((x,), {})], samples=32).calls[0].outputs
     error = (norms[kind](x).double() - leaf.value).abs()
     assert bool((error < 4 * leaf.bound).all())
+
+
+@pytest.mark.parametrize("kind", ["batch", "layer", "group"])
+def test_a_mean_in_which_large_numbers_cancel_is_rounded_like_them(kind: str):
+    norms = {
+        "batch": lambda x: torch.nn.functional.batch_norm(x.T, None, None, training=True).T,
+        "layer": lambda x: torch.nn.functional.layer_norm(x, (256,)),
+        "group": lambda x: torch.nn.functional.group_norm(x, 1),
+    }
+    x = torch.randn(32, 256, generator=torch.Generator().manual_seed(1))
+    x[:, :1] = 0
+    x -= x.mean(1, keepdim=True)
+    x[:, :1] = 1e-4
+    ((_, leaf),) = reference(lambda: norms[kind], [Call((x,), {})], samples=32).calls[0].outputs
+    error = (norms[kind](x).double() - leaf.value).abs()
+    assert bool((error < leaf.bound)[:, 0].all())
+    assert leaf.bound.max() < 1e-5
