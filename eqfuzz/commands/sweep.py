@@ -31,6 +31,7 @@ from eqfuzz.mutate.run import check_folders
 from eqfuzz.mutate.seed_run import OutOfTime, SeedRun
 from eqfuzz.mutate.seed_runner import SeedRunner
 from eqfuzz.mutate.settings import DeviceName, Settings
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.program.release import this_release
@@ -391,7 +392,7 @@ class _ProgramJudging:
         return dataclasses.replace(sample, outcome=SampleOutcome.NOT_COMPARABLE, message=message)
 
     def _run(self, program: CatalogueProgram, *, collect: Handler, apart: bool) -> SeedRun:
-        results = tuple(map(tuple, program.arguments())) if apart else ()
+        places = zip(program.arguments(), program.submodules(), strict=True) if apart else ()
         return self._runner.seed_run(
             self._index,
             Path(program.name),
@@ -399,7 +400,7 @@ class _ProgramJudging:
             self._stop,
             bucketer=self._bucketer,
             text=program.source,
-            results=results,
+            results=tuple(ResultPlaces(tuple(arguments), submodule) for arguments, submodule in places),
         )
 
 

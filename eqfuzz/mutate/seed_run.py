@@ -25,6 +25,7 @@ from eqfuzz.events.run import (
 from eqfuzz.mutate.bucketing import BucketAssignment, Bucketer
 from eqfuzz.mutate.saved_variants import keep_variant, text_of_variant
 from eqfuzz.mutate.settings import Settings
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.policy import require_allowed
@@ -101,7 +102,7 @@ class SeedRun:
         deadline: float | None = None,
         bucketer: Bucketer | None = None,
         text: str | None = None,
-        results: tuple[tuple[int, ...], ...] = (),
+        results: tuple[ResultPlaces, ...] = (),
         is_confirmed: Callable[[Finding], bool] | None = None,
     ) -> None:
         self.index = index

@@ -13,6 +13,7 @@ from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.seed_run import RunResources, SeedRun
 from eqfuzz.mutate.self_check import quick_steps
 from eqfuzz.mutate.settings import RewriteSettings, Settings
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.rewrite.rules.rule import Rule
 from eqfuzz.rewrite.rules.selection import select
 from eqfuzz.rewrite.rules.user_rules import known_rules
@@ -70,7 +71,7 @@ class SeedRunner(Closeable):
         settings: Settings | None = None,
         bucketer: Bucketer | None = None,
         text: str | None = None,
-        results: tuple[tuple[int, ...], ...] = (),
+        results: tuple[ResultPlaces, ...] = (),
         is_confirmed: Callable[[Finding], bool] | None = None,
     ) -> SeedRun:
         """A seed to be run with ``settings`` (default: those of the runner), see ``SeedRun``."""

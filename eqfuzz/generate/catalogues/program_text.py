@@ -19,6 +19,11 @@ _IMPORTS = {
 }
 
 
+def submodule_name(operator: str, number: int) -> str:
+    """The name of the submodule that result ``number`` calls, counted from 1."""
+    return f"{operator.lower()}_{number}"
+
+
 class CatalogueProgramText:
     """Collects results in their order."""
 
@@ -55,7 +60,7 @@ class CatalogueProgramText:
             self._inputs += [f"# {operator}"] if inputs else []
         call = numbered(expression.removeprefix(module), number)
         if module and is_computed:
-            attribute = f"{operator.lower()}_{self._count}"
+            attribute = submodule_name(operator, self._count)
             self._modules.append(f"self.{attribute} = {numbered(module, self._count)}")
             call = f"self.{attribute}{call}"
         if is_computed:

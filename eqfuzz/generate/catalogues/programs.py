@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from eqfuzz import __version__
 from eqfuzz.generate.catalogues.messages import REFUSED, SamplesWritten, WrittenResult
-from eqfuzz.generate.catalogues.program_text import LONGEST, CatalogueProgramText
+from eqfuzz.generate.catalogues.program_text import LONGEST, CatalogueProgramText, submodule_name
 
 USUAL_RESULTS = 45
 MOST_RESULTS = 60
@@ -96,6 +96,14 @@ class CatalogueProgram:
             ranges.append(range(start, end))
             start = end
         return [one for number, one in enumerate(ranges) if number not in self.omitted]
+
+    def submodules(self) -> list[str]:
+        """The name of the submodule that each computed result calls; empty where it calls none."""
+        return [
+            submodule_name(named.operator, number + 1) if named.result.module else ""
+            for number, named in enumerate(self.results)
+            if number not in self.omitted
+        ]
 
     def without(self, numbers: Collection[int]) -> CatalogueProgram:
         """The program without these results, the others with the same values."""

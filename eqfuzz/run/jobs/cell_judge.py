@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from eqfuzz.oracle.compare.eager_judge import judge_rewrite, judge_self
 from eqfuzz.oracle.compare.oracles import judge_compiled, judge_metadata
-from eqfuzz.oracle.compare.single_result import result_alone
+from eqfuzz.oracle.compare.single_result import ResultPlaces, result_alone
 from eqfuzz.oracle.compare.speed import judge_speed
 from eqfuzz.oracle.compare.value_digests import digests
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
@@ -103,7 +103,7 @@ class CellJudge:
         *,
         signals: bool = False,
         traced: bool = False,
-        results: Sequence[Sequence[int]] = (),
+        results: Sequence[ResultPlaces] = (),
         graphs_first: bool = False,
     ) -> None:
         self.job = job
@@ -271,8 +271,8 @@ class CellJudge:
         if subject.number or any(call.raised is not None for side in (eager, compiled) for call in side.calls):
             return ()
         verdicts: list[tuple[int, Verdict]] = []
-        for item, arguments in enumerate(self.results):
-            alone = (result_alone(side, item, arguments) for side in (eager, compiled))
+        for item, own in enumerate(self.results):
+            alone = (result_alone(side, item, own) for side in (eager, compiled))
             verdict = self._verdict(partial(_compare_compiled, *alone, checks), [subject])
             if verdict.kind is not VerdictKind.AGREE:
                 verdicts.append((item, verdict))

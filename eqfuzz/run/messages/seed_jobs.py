@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field, StringConstraints
 
 from eqfuzz.oracle.compare.checks import DEFAULT_CHECKS
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.oracle.compare.verdict import Verdict
 from eqfuzz.program.program import Program
 from eqfuzz.rewrite.rewrite_step import RewriteStep
@@ -219,9 +220,9 @@ class RunJob(ProgramJob[ResourcesUsed]):
         traced: Whether the lines of the compiler that ran are reported.
         dry_run: Whether nothing is compiled.
         list_sites: With ``dry_run``: whether the sites are reported too, and no variant runs at all.
-        results: For each item of the tuple that the program returns the positions of the arguments that belong to it:
-            where a compiled original differs, each item is judged on its own too, and that once only: not again on
-            torch's stock path. Empty: there are no such items.
+        results: For each item of the tuple that the program returns what belongs to it: where a compiled original
+            differs, each item is judged on its own too, and that once only: not again on torch's stock path. Empty:
+            there are no such items.
         graphs_first: Whether cells of Inductor on the CPU stop where the graphs that it would lower compute what eager
             does; only the others are compiled to code.
     """
@@ -246,7 +247,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
     traced: bool = False
     dry_run: bool = False
     list_sites: bool = False
-    results: tuple[tuple[int, ...], ...] = ()
+    results: tuple[ResultPlaces, ...] = ()
     graphs_first: bool = False
 
     @property

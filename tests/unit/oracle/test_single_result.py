@@ -3,13 +3,13 @@
 import torch
 
 from eqfuzz.oracle.compare.oracles import judge_compiled
-from eqfuzz.oracle.compare.single_result import result_alone
+from eqfuzz.oracle.compare.single_result import ResultPlaces, result_alone
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import Observation
 from eqfuzz.oracle.observe.observer import observe
 from eqfuzz.program.call import Call
 
-ARGUMENTS = [(0,), (1, 2), (), (3,)]
+ARGUMENTS = [ResultPlaces(arguments) for arguments in ((0,), (1, 2), (), (3,))]
 
 
 def observed(wrong: bool = False) -> Observation:
@@ -53,3 +53,23 @@ def test_differences_are_those_of_the_result():
     ]
     differs = VerdictKind.INCONCLUSIVE  # for want of a reference
     assert kinds == [VerdictKind.AGREE, differs, VerdictKind.AGREE, differs]
+
+
+def test_state_of_a_submodule_belongs_to_the_result_that_calls_it():
+    class Program(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm_1, self.norm_2 = torch.nn.BatchNorm1d(4), torch.nn.BatchNorm1d(4)
+
+        def forward(self, a, b):
+            return self.norm_1(a), self.norm_2(b)
+
+    whole = observe(Program, [Call((torch.randn(3, 4), torch.randn(3, 4)), {})])
+    parts = [
+        result_alone(whole, item, ResultPlaces((item,), name)).calls[0]
+        for item, name in enumerate(("norm_1", "norm_2"))
+    ]
+    for item, part in enumerate(parts):
+        paths = [path for group in (part.state_after, part.gradients) for path, _ in group if "model." in path]
+        assert len(paths) == 7  # weight, bias, three buffers, two gradients
+        assert all(f"model.norm_{item + 1}." in path for path in paths)

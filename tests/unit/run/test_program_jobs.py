@@ -8,6 +8,7 @@ import torch
 
 from eqfuzz.oracle.compare.checks import ORACLES
 from eqfuzz.oracle.compare.oracles import judge_compiled
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.oracle.observe.observation import CallObservation, Observation, Raised
 from eqfuzz.oracle.observe.observer import observe
@@ -327,7 +328,11 @@ def test_results_of_a_program_are_judged_each_on_its_own():
     """
     faulty = Config(name="relu-is-wrong", inductor={"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"})
     job = job_of(source, strategy="none", configs=(faulty,), limits=Limits(), steps=0, checks=ORACLES)
-    (report,) = (e for e in run(dataclasses.replace(job, results=((0,), (1,), (2,)))) if isinstance(e, CellReport))
+    (report,) = (
+        e
+        for e in run(dataclasses.replace(job, results=tuple(ResultPlaces((n,)) for n in range(3))))
+        if isinstance(e, CellReport)
+    )
     verdicts = dict(report.apart)
     assert list(verdicts) == [0, 2]
     assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.WRONG_RESULT}
