@@ -68,11 +68,14 @@ bench: setup
 CATALOGUE ?= opinfo
 SWEPT = docs/measurements/sweeps/$(CATALOGUE)
 SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
+# One loss has 881 samples of each dtype.
+SWEEP_OPTIONS_modules := --most 40
 
 sweep: setup
 	@mkdir -p $(SWEEP) $(SWEPT)
 	@[ -e $(SWEEP)/sweep.jsonl ] || [ ! -e $(SWEPT)/sweep.jsonl ] || cp $(SWEPT)/sweep.jsonl $(SWEEP)
-	@code=0; $(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out $(SWEEP) $(ARGS) || code=$$?; \
+	@code=0; $(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out $(SWEEP) --timeout 90s \
+	    $(SWEEP_OPTIONS_$(CATALOGUE)) $(ARGS) || code=$$?; \
 	    cp $(SWEEP)/sweep.jsonl $(SWEEP)/matrix.md $(SWEPT); [ $$code -le 1 ] || exit $$code
 
 # Each compiler has an environment of its own, so that torch's need not meet its requirements.

@@ -38,6 +38,9 @@ class Sources(Table):
 
     seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
     templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
+    operators: Annotated[int, Field(ge=4)] = Field(
+        default=24, description="operators of a generated program at most; a template may have fewer"
+    )
     catalogues: tuple[Catalogue, ...] | None = Field(
         default=None,
         description="what PyTorch's own tests call, and calls that eager refuses; none given: all beside the shipped"

@@ -127,7 +127,8 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
         except InvalidTemplate as error:
             raise UsageError(f"--template: {error}") from None
     for template in templates.values():
-        sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
+        limited = template.model_copy(update={"nodes": min(template.nodes, chosen.operators)})
+        sources.append(TemplateSeeds(template.name, ProgramGenerator(limited), configuration.seed))
     if not sources and not configuration.model.name and not chosen.drawn_catalogues():
         raise UsageError("no source of seeds: give seeds, templates, catalogues or a model")
     return sources
