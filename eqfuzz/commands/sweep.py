@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import json
 import math
 import threading
@@ -46,6 +47,9 @@ PAGE = "matrix.md"
 
 _FORMAT = 2
 """Of the journal's entries."""
+
+_PARTS_OF_SLOW = 8
+"""Into which a program is divided that takes too long: every part with the slow result costs the time limit again."""
 
 _LONGEST_MESSAGE = 300
 _OUTCOMES = {VerdictKind.AGREE: SampleOutcome.AGREE, VerdictKind.UNSUPPORTED: SampleOutcome.UNSUPPORTED}
@@ -267,7 +271,7 @@ class _Sweep:
 
 
 class _ProgramJudging:
-    """Judges the results of one program: together, then in halves where that says nothing about each."""
+    """Judges the results of one program: together, then in parts where that says nothing about each."""
 
     def __init__(
         self,
@@ -313,10 +317,12 @@ class _ProgramJudging:
             self.cpu_seconds += run.cpu_seconds
         if count == 1:
             return [verdict]
-        half = count // 2
+        parts = min(count, _PARTS_OF_SLOW if verdict.kind is VerdictKind.HANG else 2)
+        bounds = [count * part // parts for part in range(parts + 1)]
         return [
-            *self._verdicts(program.part(range(half))),
-            *self._verdicts(program.part(range(half, count))),
+            verdict
+            for start, end in itertools.pairwise(bounds)
+            for verdict in self._verdicts(program.part(range(start, end)))
         ]
 
     def _with_own_tensors(self, program: CatalogueProgram, verdicts: list[Verdict]) -> list[Verdict]:

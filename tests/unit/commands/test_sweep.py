@@ -36,8 +36,9 @@ KINDS = {
     "doubtful": VerdictKind.INCONCLUSIVE,
     "crash": VerdictKind.COMPILER_CRASH,
     "refused": VerdictKind.UNSUPPORTED,
+    "slow": VerdictKind.HANG,
 }
-WHOLE = ("crash", "refused")
+WHOLE = ("crash", "refused", "slow")
 """What is said about a program as a whole."""
 
 
@@ -183,6 +184,16 @@ def test_result_that_spoils_a_program_leaves_the_others_judged(
 ):
     swept(tmp_path, monkeypatch, "add", "mul", operator, "sub", "div")
     assert outcomes(tmp_path) == {**dict.fromkeys(("add", "mul", "sub", "div"), "agree"), operator: outcome}
+
+
+def test_program_that_takes_too_long_is_divided_into_many_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    names = [f"op{number}" for number in range(15)]
+    swept(tmp_path, monkeypatch, *names, "slow")
+    assert [run for run in ScriptedRun.runs if "slow" in run and run[0] != "confirm"] == [
+        (*names, "slow"),
+        (names[14], "slow"),
+        ("slow",),
+    ]
 
 
 def test_programs_are_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
