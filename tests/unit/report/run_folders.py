@@ -45,7 +45,7 @@ def sample_findings() -> list[Finding]:
     ablation = Ablation("wrong-result", "inductor", {"eager": "agree", "aot_eager": "wrong-result"})
     evidence = dataclasses.replace(sample_events.EVIDENCE, error_map=MAP, index=(1, 18))
     rewritten = dataclasses.replace(
-        sample_events.finding(sample_events.POW, evidence=evidence),
+        sample_events.finding(sample_events.POW, sample_events.LAMBDA, evidence=evidence),
         id="aaaaaaaaa1",
         ablation=ablation,
         fingerprint="values · AOTAutograd · pow",

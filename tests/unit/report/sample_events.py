@@ -44,6 +44,7 @@ def inputs(rng):
 '''
 
 POW = RewriteStep("operators/pow_half_is_sqrt", 13, "shaded ** 0.5", "torch.sqrt(shaded)")
+LAMBDA = RewriteStep("functions/called_lambda", 8, "scaled.clamp(min=0.0)", "(lambda: scaled.clamp(min=0.0))()")
 CLAMP = RewriteStep(
     "operators/clamp_min_is_where",
     8,
