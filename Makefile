@@ -28,7 +28,7 @@ help:
 	@echo "make quality  which planted compiler faults are found on the shipped seeds (up to an hour)"
 	@echo "make quality-real  which real defects of the installed torch are found (half an hour; ARGS=\"--write\" keeps the table)"
 	@echo "make coverage which statements of torch seeds and random programs run (ARGS=\"--time 20m\"; it resumes)"
-	@echo "make sweep    a catalogue of torch, judged whole: CATALOGUE=opinfo (hours; ARGS=\"--time 20m\"; it resumes)"
+	@echo "make sweep    a catalogue of torch, judged: CATALOGUE=opinfo (hours; ARGS=\"--time 20m\"; it resumes)"
 	@echo "make torches  test releases of torch and write their table (VERSIONS=\"2.15.0 2.14.1\"; some minutes each)"
 	@echo "make backends run the seeds in ONNX Runtime, OpenVINO, TVM and AOTInductor (hours; ARGS=\"--time 20m\"; it resumes)"
 	@echo "make defects  run the scripts of defects found; ARGS=\"--python A --write\" measures with that Python's torch"
@@ -68,14 +68,14 @@ bench: setup
 CATALOGUE ?= opinfo
 SWEPT = docs/measurements/sweeps/$(CATALOGUE)
 SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
-# One loss has 881 samples of each dtype.
+# Samples of each module and dtype: one loss has 881.
 SWEEP_OPTIONS_modules := --most 40
 
 sweep: setup
 	@mkdir -p $(SWEEP) $(SWEPT)
 	@[ -e $(SWEEP)/sweep.jsonl ] || [ ! -e $(SWEPT)/sweep.jsonl ] || cp $(SWEPT)/sweep.jsonl $(SWEEP)
-	@code=0; $(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out $(SWEEP) --timeout 90s \
-	    $(SWEEP_OPTIONS_$(CATALOGUE)) $(ARGS) || code=$$?; \
+	@code=0; $(VENV)/bin/eqfuzz generate $(CATALOGUE) --run --out $(SWEEP) $(SWEEP_OPTIONS_$(CATALOGUE)) $(ARGS) || \
+	    code=$$?; \
 	    cp $(SWEEP)/sweep.jsonl $(SWEEP)/matrix.md $(SWEPT); [ $$code -le 1 ] || exit $$code
 
 # Each compiler has an environment of its own, so that torch's need not meet its requirements.

@@ -39,7 +39,7 @@ class Sources(Table):
     seeds: tuple[Path, ...] | None = Field(default=None, description="files and folders; none given: the shipped seeds")
     templates: tuple[str, ...] = Field(default=("mixed",), description="templates of generated programs; [] for none")
     operators: Annotated[int, Field(ge=4)] = Field(
-        default=24, description="operators of a generated program at most; a template may have fewer"
+        default=24, description="about so many operators in a program of a shipped template; templates may have fewer"
     )
     catalogues: tuple[Catalogue, ...] | None = Field(
         default=None,

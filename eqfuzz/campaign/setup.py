@@ -123,12 +123,15 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
     templates: dict[str, ProgramTemplate] = {}
     for name in chosen.templates:
         try:
-            templates |= templates_named(name)
+            named = templates_named(name)
         except InvalidTemplate as error:
             raise UsageError(f"--template: {error}") from None
+        if not name.endswith((".toml", ".py")):
+            limit = chosen.operators
+            named = {key: one.model_copy(update={"nodes": min(one.nodes, limit)}) for key, one in named.items()}
+        templates |= named
     for template in templates.values():
-        limited = template.model_copy(update={"nodes": min(template.nodes, chosen.operators)})
-        sources.append(TemplateSeeds(template.name, ProgramGenerator(limited), configuration.seed))
+        sources.append(TemplateSeeds(template.name, ProgramGenerator(template), configuration.seed))
     if not sources and not configuration.model.name and not chosen.drawn_catalogues():
         raise UsageError("no source of seeds: give seeds, templates, catalogues or a model")
     return sources

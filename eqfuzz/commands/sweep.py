@@ -49,7 +49,7 @@ _FORMAT = 2
 """Of the journal's entries."""
 
 _PARTS_OF_SLOW = 8
-"""Into which a program is divided that takes too long: every part with the slow result costs the time limit again."""
+"""Parts into which a program that takes too long is divided: each that has the slow result costs the limit again."""
 
 _LONGEST_MESSAGE = 300
 _OUTCOMES = {VerdictKind.AGREE: SampleOutcome.AGREE, VerdictKind.UNSUPPORTED: SampleOutcome.UNSUPPORTED}

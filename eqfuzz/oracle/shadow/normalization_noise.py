@@ -80,8 +80,9 @@ def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float, rounded: _Roundi
     large, so that n roundings of them move the sum by about n·s units, and the mean by one unit of s.
     """
     variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
-    size = (variance + mean.square()).sqrt()
-    return rounded(mean) + (rounded(size, terms=1) - size), rounded((variance + eps).rsqrt())
+    size = torch.hypot(variance.sqrt(), mean)
+    cancelled = (rounded(size, terms=1) - size).nan_to_num_(0.0)  # infinite numbers have no size
+    return rounded(mean) + cancelled, rounded((variance + eps).rsqrt())
 
 
 def _rms_forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:

@@ -48,7 +48,7 @@ class ReductionCurve(LiveReport):
         return Text.assemble((bars, "cyan"), "  ", self.line())
 
     def line(self) -> str:
-        """``statements: 31 → 4, 57 tries, 12 s``."""
+        """``statements of the file: 31 → 4, 57 tries, 12 s``."""
         with self._lock:
             elapsed = duration(time.monotonic() - self._began)
             sizes = f"{self._sizes[0]} → {self._sizes[-1]}, " if self._sizes else ""

@@ -21,6 +21,7 @@ from eqfuzz.generate.catalogues.messages import SamplesWritten, WrittenResult
 from eqfuzz.generate.catalogues.programs import CatalogueProgram, programs_of
 from eqfuzz.mutate.parallel import Ending
 from eqfuzz.mutate.settings import CompileSettings, DeviceName, Settings
+from eqfuzz.oracle.compare.single_result import ResultPlaces
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import InvalidSeed
 from eqfuzz.triage.confirm.cell import Cell
@@ -47,7 +48,7 @@ class ScriptedRun:
 
     runs: ClassVar[list[tuple[str, ...]]] = []
 
-    def __init__(self, text: str, collect: Handler, results: tuple[tuple[int, ...], ...]) -> None:
+    def __init__(self, text: str, collect: Handler, results: tuple[ResultPlaces, ...]) -> None:
         lines = [line.strip() for line in text.splitlines()]
         self.operators = tuple(line.removeprefix("torch.").split("(")[0] for line in lines if line.startswith("torch."))
         self.cpu_seconds = 1.0

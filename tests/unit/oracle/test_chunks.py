@@ -183,8 +183,7 @@ def test_a_mean_in_which_large_numbers_cancel_is_rounded_like_them(kind: str):
         "group": lambda x: torch.nn.functional.group_norm(x, 1),
     }
     x = torch.randn(32, 256, generator=torch.Generator().manual_seed(1))
-    x[:, :1] = 0
-    x -= x.mean(1, keepdim=True)
+    x[:, 1:] -= x[:, 1:].mean(1, keepdim=True)
     x[:, :1] = 1e-4
     ((_, leaf),) = reference(lambda: norms[kind], [Call((x,), {})], samples=32).calls[0].outputs
     error = (norms[kind](x).double() - leaf.value).abs()

@@ -113,3 +113,21 @@ def test_program_without_results_keeps_the_values_of_the_others():
     assert program.without([2]).arguments() == [range(1, 2)]
     loaded = Loaded(recognise(program.source, program.name))
     assert len(loaded.instance()(*loaded.calls(0)[0].args)) == 2
+
+
+def test_submodules_are_those_that_the_text_calls():
+    module = "nn.ReLU()"
+    results = tuple(
+        WrittenResult(sample=n, expression=f"{module}(${{x}})", inputs=(("x", "rng.normal(3)"),), module=module)
+        for n in range(1, 6)
+    )
+    mixed = SamplesWritten(
+        operator="ReLU", dtype="float32", samples=6, repeats=0, results=(result(1), *results), left_out={}
+    )
+    (program,) = programs_of([mixed], seed=0)
+    for one in (program, program.without([0, 3]), program.part([2, 4, 5])):
+        called = [line.strip() for line in one.source.splitlines() if line.startswith(" " * 12)]
+        called = [line for line in called if line.startswith(("self.", "F."))]
+        names = [line.removeprefix("self.").split("(")[0] if line.startswith("self.") else "" for line in called]
+        assert names == one.submodules()
+        assert all(f"self.{name} = {module}" in one.source for name in names if name)

@@ -103,7 +103,7 @@ def test_program_is_reduced_to_the_failing_code(monkeypatch):
     assert reduced.statements[0] == 6
     assert reduced.statements[1] <= 2
     assert reduced.characters == (len(SOURCE), len(smaller.transformed.source))
-    assert {one.phase for one in tries} == {"statements"}
+    assert {one.phase for one in tries} == {"statements of the file"}
     assert smaller.environment.steps == 0
     assert smaller.environment.input_sets == 1
 
