@@ -21,7 +21,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.campaign import CampaignSummary
 from eqfuzz.events.event import Handler
 from eqfuzz.generate.dag.generate import ProgramGenerator
-from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate, templates_named
+from eqfuzz.generate.dag.template import InvalidTemplate, ProgramTemplate, is_file_name, templates_named
 from eqfuzz.mutate.bucketing import Bucketer
 from eqfuzz.mutate.run import require_sandbox
 from eqfuzz.mutate.seed_runner import failed_step, selected_rules
@@ -126,7 +126,7 @@ def sources_of(configuration: Configuration) -> list[SeedSource]:
             named = templates_named(name)
         except InvalidTemplate as error:
             raise UsageError(f"--template: {error}") from None
-        if not name.endswith((".toml", ".py")):
+        if not is_file_name(name):
             limit = chosen.operators
             named = {key: one.model_copy(update={"nodes": min(one.nodes, limit)}) for key, one in named.items()}
         templates |= named

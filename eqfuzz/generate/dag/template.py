@@ -164,6 +164,11 @@ def template_of(path: Path) -> ProgramTemplate:
     return template if template.name else template.model_copy(update={"name": path.stem})
 
 
+def is_file_name(name: str) -> bool:
+    """Whether ``name`` is that of a file with a template of one's own, not of a shipped template."""
+    return name.endswith((".toml", ".py"))
+
+
 def templates_named(name: str) -> dict[str, ProgramTemplate]:
     """The shipped template of that name, that of a file, or all shipped ones for ``mixed``, by their names.
 
@@ -174,7 +179,7 @@ def templates_named(name: str) -> dict[str, ProgramTemplate]:
         return shipped
     if name in shipped:
         return {name: shipped[name]}
-    if name.endswith((".toml", ".py")):
+    if is_file_name(name):
         template = template_of(Path(name))
         return {template.name: template}
     names = [*shipped, MIXED]

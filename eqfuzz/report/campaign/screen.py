@@ -28,7 +28,7 @@ from eqfuzz.events.self_check import SelfCheckStep
 from eqfuzz.report.formatting import count, duration, named_versions, printable, sparkline
 from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
-from eqfuzz.report.run.finding_panel import named, one_line
+from eqfuzz.report.run.finding_panel import headline, one_line
 from eqfuzz.report.run.invalid_seeds import reason_lines
 from eqfuzz.report.verdict_texts import in_parentheses, style_of
 
@@ -166,7 +166,9 @@ class CampaignReport(LiveReport):
                 )
             case FindingReported(issue=issue, known=False):  # an earlier run has printed the others
                 line = (
-                    f"known ({issue.strip('()')}): {named(event)}" if issue else f"{one_line(event)}  [{event.bucket}]"
+                    f"known ({issue.strip('()')}): {headline(event)}"
+                    if issue
+                    else f"{one_line(event)}  [{event.bucket}]"
                 )
                 self._print_line(line, "yellow" if issue else "bold red")
             case ItemEnded(state="lost" | "error", seed=seed, reason=reason):

@@ -27,7 +27,7 @@ from eqfuzz.report.formatting import count, duration, named_versions, printable
 from eqfuzz.report.generate.dag import print_programs_run
 from eqfuzz.report.layout import print_text
 from eqfuzz.report.live_display import LINE_SECONDS, LiveRenderer, LiveReport
-from eqfuzz.report.run.finding_panel import named, one_line, print_finding
+from eqfuzz.report.run.finding_panel import headline, one_line, print_finding
 from eqfuzz.report.run.progress import RunProgress
 from eqfuzz.report.run.rewrites import RewritesBySeed
 from eqfuzz.report.run.summary import print_summary, print_totals
@@ -125,7 +125,7 @@ class ConsoleReport(LiveReport):
     def _find(self, event: FindingReported) -> None:
         self._findings.append(event)
         if event.issue:
-            self._print_line(f"known ({event.issue.strip('()')}): {named(event)}", "yellow")
+            self._print_line(f"known ({event.issue.strip('()')}): {headline(event)}", "yellow")
         elif self._quiet:
             self._print_line(one_line(event), "bold red")
         else:

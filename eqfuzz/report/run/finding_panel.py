@@ -42,10 +42,10 @@ def print_finding(console: Console, event: FindingReported, out: str) -> None:
 def one_line(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device: message``."""
     message = printable(event.finding.verdict.in_words).replace("\n", " ")
-    return f"{named(event)}: {message}"
+    return f"{headline(event)}: {message}"
 
 
-def named(event: FindingReported) -> str:
+def headline(event: FindingReported) -> str:
     """``wrong-result 1f2e3d4c5b seeds/a.py: rules, config on device``, without the numbers."""
     finding = event.finding
     how = " + ".join(step.rule for step in finding.derivation) or "the original"
