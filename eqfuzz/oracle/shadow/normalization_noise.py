@@ -74,15 +74,19 @@ def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Roundin
 
 
 def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float, rounded: _Rounding) -> tuple[_Rows, _Rows]:
-    """Rounded mean and inverse standard deviation, with the dimensions ``dims`` of size 1.
+    """Rounded mean and inverse standard deviation, with the dimensions ``dims`` of size 1."""
+    variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
+    return _rounded_mean(mean, torch.hypot(variance.sqrt(), mean), rounded), rounded((variance + eps).rsqrt())
+
+
+def _rounded_mean(mean: _Rows, size: _Rows, rounded: _Rounding) -> _Rows:
+    """Mean of numbers of which the root mean square is ``size``, after the roundings of their sum.
 
     A mean may be far smaller than the numbers that cancel in it: running sums of n numbers of size s are about s√n
     large, so that n roundings of them move the sum by about n·s units, and the mean by one unit of s.
     """
-    variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
-    size = torch.hypot(variance.sqrt(), mean)
     cancelled = (rounded(size, terms=1) - size).nan_to_num_(0.0)  # infinite numbers have no size
-    return rounded(mean) + cancelled, rounded((variance + eps).rsqrt())
+    return rounded(mean) + cancelled
 
 
 def _rms_forward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
@@ -112,22 +116,33 @@ def _affine(
 
 def _norm_backward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:
     """``dx = (g·w − mean(g·w) − x̂·mean(g·w·x̂))·σ⁻¹``: both means are those of the numbers before their noise."""
-    args, rows = operation.args, operation.rows
+    args = operation.args
     if not args[-1][0] or any(args[place] is None for place in _STATISTICS[operation.name]):
         return None
     if operation.name == "native_batch_norm_backward" and not args[7]:
         return None
-    plain, weighted, normal, inverse = _means_of_backward(operation, rows)
-    plain_before, weighted_before, *_ = _means_of_backward(operation, operation.rows_before)
-    change = (plain - rounded(plain_before)) + normal * (weighted - rounded(weighted_before))
-    return results[0] + (change * inverse).reshape(results[0].shape)
+    (gradient, normal, inverse), dims = _normalized(operation, operation.rows)
+    (gradient_before, normal_before, _), _ = _normalized(operation, operation.rows_before)
+    plain = gradient.mean(dims, keepdim=True) - _rounded_mean_of(gradient_before, dims, rounded)
+    weighted = (gradient * normal).mean(dims, keepdim=True)
+    weighted -= _rounded_mean_of(gradient_before * normal_before, dims, rounded)
+    return results[0] + ((plain + normal * weighted) * inverse).reshape(results[0].shape)
 
 
-def _means_of_backward(operation: ShadowOperation, rows: dict[int, _Rows]) -> tuple[_Rows, _Rows, _Rows, _Rows]:
-    """Mean of the gradient, mean of its product with the normalised numbers, these numbers, and σ⁻¹."""
+def _rounded_mean_of(numbers: _Rows, dims: tuple[int, ...], rounded: _Rounding) -> _Rows:
+    count = math.prod(numbers.shape[dim] for dim in dims)
+    size = torch.linalg.vector_norm(numbers, dim=dims, keepdim=True) / math.sqrt(max(count, 1))
+    return _rounded_mean(numbers.mean(dims, keepdim=True), size, rounded)
+
+
+def _normalized(
+    operation: ShadowOperation, rows: dict[int, _Rows]
+) -> tuple[tuple[_Rows, _Rows, _Rows], tuple[int, ...]]:
+    """``g·w``, the normalised numbers and σ⁻¹, and the dimensions of which the means are taken."""
     args = operation.args
     gradient, source = rows[id(args[0])], rows[id(args[1])]
     mean, inverse = (rows[id(args[place])] for place in _STATISTICS[operation.name])
+    dims: tuple[int, ...]
     if operation.name == "native_layer_norm_backward":
         weight, broadcast, dims = args[5], _trailing, tuple(range(-len(args[2]), 0))
     elif operation.name == "native_group_norm_backward":
@@ -140,8 +155,7 @@ def _means_of_backward(operation: ShadowOperation, rows: dict[int, _Rows]) -> tu
     if operation.name == "native_group_norm_backward":
         gradient, source = gradient.reshape(*mean.shape, -1), source.reshape(*mean.shape, -1)
         mean, inverse = mean.unsqueeze(-1), inverse.unsqueeze(-1)
-    normal = (source - mean) * inverse
-    return gradient.mean(dims, keepdim=True), (gradient * normal).mean(dims, keepdim=True), normal, inverse
+    return (gradient, (source - mean) * inverse, inverse), dims
 
 
 def _softmax_backward(operation: ShadowOperation, results: list[_Rows], rounded: _Rounding) -> _Rows | None:

@@ -175,17 +175,40 @@ def test_a_mean_that_is_large_beside_the_deviations_is_rounded(kind: str):
     assert bool((error < 4 * leaf.bound).all())
 
 
-@pytest.mark.parametrize("kind", ["batch", "layer", "group"])
-def test_a_mean_in_which_large_numbers_cancel_is_rounded_like_them(kind: str):
-    norms = {
-        "batch": lambda x: torch.nn.functional.batch_norm(x.T, None, None, training=True).T,
-        "layer": lambda x: torch.nn.functional.layer_norm(x, (256,)),
-        "group": lambda x: torch.nn.functional.group_norm(x, 1),
-    }
-    x = torch.randn(32, 256, generator=torch.Generator().manual_seed(1))
+NORMS = {
+    "batch": lambda x: torch.nn.functional.batch_norm(x.T, None, None, training=True).T,
+    "layer": lambda x: torch.nn.functional.layer_norm(x, (256,)),
+    "group": lambda x: torch.nn.functional.group_norm(x, 1),
+}
+
+
+def rows_that_cancel(seed: int) -> torch.Tensor:
+    x = torch.randn(32, 256, generator=torch.Generator().manual_seed(seed))
     x[:, 1:] -= x[:, 1:].mean(1, keepdim=True)
     x[:, :1] = 1e-4
-    ((_, leaf),) = reference(lambda: norms[kind], [Call((x,), {})], samples=32).calls[0].outputs
-    error = (norms[kind](x).double() - leaf.value).abs()
+    return x
+
+
+@pytest.mark.parametrize("kind", NORMS)
+def test_a_mean_in_which_large_numbers_cancel_is_rounded_like_them(kind: str):
+    calls = [Call((rows_that_cancel(seed=1),), {})]
+    ((_, leaf),) = reference(lambda: NORMS[kind], calls, samples=32).calls[0].outputs
+    ((_, eager),) = observe(lambda: NORMS[kind], calls).calls[0].outputs
+    error = (eager.double() - leaf.value).abs()
     assert bool((error < leaf.bound)[:, 0].all())
+    assert leaf.bound.max() < 1e-5
+
+
+@pytest.mark.parametrize("kind", NORMS)
+def test_means_of_gradients_that_cancel_are_rounded_like_them(kind: str):
+    factors = rows_that_cancel(seed=2)
+
+    def program(x):
+        return NORMS[kind](x) * factors
+
+    calls = [Call((rows_that_cancel(seed=1).requires_grad_(),), {})]
+    ((_, leaf),) = reference(lambda: program, calls, samples=32).calls[0].gradients
+    ((_, eager),) = observe(lambda: program, calls).calls[0].gradients
+    error = (eager.double() - leaf.value).abs()
+    assert bool((error < leaf.bound / 2)[:, 0].all())
     assert leaf.bound.max() < 1e-5
