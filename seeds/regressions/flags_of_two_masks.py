@@ -1,5 +1,6 @@
 """Flags that one of two masks has, in some places of a longer mask (docs/findings/129)."""
 
+
 def program(first, second):
     return first.add_(second, alpha=2)
 

@@ -1,5 +1,6 @@
 """Noise in some columns (docs/findings/126)."""
 
+
 def program(x):
     x[:, :5].uniform_(0, 1)
     return x
