@@ -68,7 +68,8 @@ bench: setup
 CATALOGUE ?= opinfo
 SWEPT = docs/measurements/sweeps/$(CATALOGUE)
 SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
-# Samples of each module and dtype: one loss has 881.
+# Samples of each operator, or module, and dtype, and as many with other arguments: one pooling has 10,080, one loss 881.
+SWEEP_OPTIONS_opinfo := --most 3
 SWEEP_OPTIONS_modules := --most 40
 
 sweep: setup

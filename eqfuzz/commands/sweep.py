@@ -154,6 +154,7 @@ class _Sweep:
                 out=str(settings.out),
             )
         )
+        self._look_up_again()
         for sample in self.judged():
             if sample.finding:
                 self._earlier.add(sample.finding)
@@ -163,6 +164,26 @@ class _Sweep:
             if programs and ending is Ending.DONE:
                 ending = self._run_on(device, programs, deadline)
         return ending
+
+    def _look_up_again(self) -> None:
+        """Give differences of earlier calls the known issues of today's list, where their findings are still there."""
+        for device, program, entry in list(self._entries()):
+            different = [(number, self._looked_up(JudgedSample.from_json(data))) for number, data in entry["different"]]
+            renewed = [[number, sample.to_json()] for number, sample in different]
+            if renewed != entry["different"]:
+                self._journal.add(self._key(program, device), {**entry, "different": renewed})
+
+    def _looked_up(self, sample: JudgedSample) -> JudgedSample:
+        if not sample.finding:
+            return sample
+        try:
+            finding = read_finding(self._settings.out / "findings" / sample.finding)
+        except (OSError, ValueError):
+            return sample
+        issue = self._bucketer.issue_of(finding)
+        if issue is None:
+            return dataclasses.replace(sample, outcome=SampleOutcome.NEW, issue="")
+        return dataclasses.replace(sample, outcome=SampleOutcome.KNOWN, issue=issue.url)
 
     def _run_on(self, device: DeviceName, programs: Sequence[CatalogueProgram], deadline: float) -> Ending:
         settings = self._settings

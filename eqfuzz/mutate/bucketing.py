@@ -45,7 +45,7 @@ class Bucketer:
     def assign(self, finding: Finding, folder: Path) -> BucketAssignment:
         """Assign a finding; its folder is removed if the bucket has enough members."""
         with self._lock:
-            issue = known_as(finding, self._issues, datetime.date.today())
+            issue = self.issue_of(finding)
             self._reproduced.update(other for other in self._issues if other.fits(finding))
             address = issue.url if issue is not None else ""
             if not finding.fingerprint:
@@ -55,6 +55,10 @@ class Bucketer:
                 with contextlib.suppress(FileNotFoundError):  # another process had the same finding, and removed it
                     shutil.rmtree(folder)
             return BucketAssignment(bucket=self._buckets.of(finding), kept=is_kept, issue=address)
+
+    def issue_of(self, finding: Finding) -> KnownIssue | None:
+        """The known issue that a finding is, None if it is new."""
+        return known_as(finding, self._issues, datetime.date.today())
 
     def note_event(self, event: Event) -> None:
         """Note seeds that compile correctly, see ``gone_issues``."""

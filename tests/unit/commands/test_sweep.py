@@ -102,6 +102,7 @@ def swept(
     *operators: str,
     devices: tuple[DeviceName, ...] = ("cpu",),
     draws: bool = False,
+    known_issues: tuple[Path, ...] = (),
 ) -> tuple[SweepSummary, list[Event]]:
     """A sweep over a program with a result for each of these operators."""
     written = [
@@ -139,7 +140,7 @@ def swept(
     monkeypatch.setattr(sweep, "SeedRunner", ScriptedRunner)
     ScriptedRun.runs = []
     events: list[Event] = []
-    settings = Settings(out=folder, compiling=CompileSettings(devices=devices))
+    settings = Settings(out=folder, compiling=CompileSettings(devices=devices), known_issues=known_issues)
     summary = sweep_catalogue(CatalogueRequest(folder), settings, events.append)
     return summary, events
 
@@ -272,3 +273,16 @@ def test_findings_of_earlier_calls_are_reported_before_the_summary(tmp_path: Pat
 def test_finding_whose_folder_is_gone_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     _, events = swept(tmp_path, monkeypatch, "wrong")
     assert not [event for event in events if isinstance(event, FindingReported)]
+
+
+def test_differences_of_earlier_calls_are_looked_up_in_the_list_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_folder(tmp_path / "findings", finding_of(fingerprint="values · amin"), ReproducerScript("pass", ""), None)
+    listed = tmp_path / "issues.toml"
+    entry = "[[issue]]\nurl = 'https://example.org/2'\nadded = 2026-11-28\nfingerprint = '{}'\n"
+    for fingerprint, outcome in (("values · amax", "new"), ("values · amin", "known"), ("values · amax", "new")):
+        listed.write_text(entry.format(fingerprint))
+        swept(tmp_path, monkeypatch, "add", "wrong", known_issues=(listed,))
+        assert outcomes(tmp_path) == {"add": "agree", "wrong": outcome}
+    assert len([run for run in ScriptedRun.runs if "confirm" in run]) == 0
