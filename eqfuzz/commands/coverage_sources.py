@@ -12,7 +12,7 @@ from pathlib import Path
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.errors import UsageError
 from eqfuzz.events.event import ignore
-from eqfuzz.generate.catalogues.messages import CATALOGUES
+from eqfuzz.generate.catalogues.messages import CATALOGUES, Catalogue
 from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
 from eqfuzz.generate.dag.template import InvalidTemplate, templates_named
@@ -73,12 +73,13 @@ def planned_programs(
 
 def catalogue_requests(names: Sequence[str], out: Path, seed: int, jobs: int) -> list[CatalogueRequest]:
     """What is read of the catalogues of these names, below ``out``. Raises UsageError for an unknown one."""
+    catalogues: dict[str, Catalogue] = {catalogue: catalogue for catalogue in CATALOGUES}
     for name in names:
-        if name not in CATALOGUES:
+        if name not in catalogues:
             suggestion = did_you_mean(name, CATALOGUES)
             raise UsageError(f"--catalogue: no catalogue {name!r}{suggestion}; there are {', '.join(CATALOGUES)}")
     return [
-        CatalogueRequest(out=out / name, seed=seed, jobs=jobs, catalogue=name, most=SAMPLES)
+        CatalogueRequest(out=out / name, seed=seed, jobs=jobs, catalogue=catalogues[name], most=SAMPLES)
         for name in dict.fromkeys(names)
     ]
 

@@ -24,6 +24,7 @@ from eqfuzz.generate.catalogues.messages import (
     REFUSED,
     SAMPLE,
     TARGET,
+    Catalogue,
     CatalogueListed,
     ListJob,
     SamplesWritten,
@@ -67,7 +68,7 @@ class CatalogueRequest:
     """Decides layouts and values."""
     jobs: int = 1
     """Entries read at once."""
-    catalogue: str = CATALOGUES[0]
+    catalogue: Catalogue = CATALOGUES[0]
     """One of ``CATALOGUES``."""
     most: int = 0
     """Number of samples of each entry and dtype, which ``seed`` chooses; 0: all."""
@@ -91,7 +92,9 @@ def write_catalogue(request: CatalogueRequest, handler: Handler) -> CatalogueSum
     return summary
 
 
-def listed_operators(pool: Pool, dtypes: Sequence[str], catalogue: str = CATALOGUES[0]) -> dict[str, tuple[str, ...]]:
+def listed_operators(
+    pool: Pool, dtypes: Sequence[str], catalogue: Catalogue = CATALOGUES[0]
+) -> dict[str, tuple[str, ...]]:
     """Those of ``dtypes`` that eager supports, by operator. Raises InternalError and RunnerFailed."""
     reply = pool.ask(ListJob(catalogue=catalogue, dtypes=tuple(dtypes)))
     if not isinstance(reply.answer, CatalogueListed):

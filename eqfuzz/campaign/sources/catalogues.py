@@ -9,7 +9,7 @@ from typing import Self
 
 from eqfuzz.campaign.sources.files import DrawHistory, SeedText
 from eqfuzz.commands.read_catalogue import listed_operators, written_samples
-from eqfuzz.generate.catalogues.messages import REFUSED, TARGET, WriteJob, WriteRefusedJob, dtypes_of
+from eqfuzz.generate.catalogues.messages import REFUSED, TARGET, Catalogue, WriteJob, WriteRefusedJob, dtypes_of
 from eqfuzz.generate.catalogues.programs import programs_of
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -54,8 +54,8 @@ class CatalogueReader:
 class CatalogueSeeds:
     """Programs of some samples of a catalogue, with layouts and values of their own in each draw."""
 
-    def __init__(self, name: str, reader: CatalogueReader, seed: int) -> None:
-        self.name = name
+    def __init__(self, name: Catalogue, reader: CatalogueReader, seed: int) -> None:
+        self.name: Catalogue = name
         self._reader = reader
         self._seed = seed
         self._pairs: list[tuple[str, str]] = []

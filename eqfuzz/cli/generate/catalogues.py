@@ -54,6 +54,7 @@ from eqfuzz.cli.options.values import (
 
 if TYPE_CHECKING:
     from eqfuzz.commands.read_catalogue import CatalogueRequest
+    from eqfuzz.generate.catalogues.messages import Catalogue
     from eqfuzz.mutate.settings import Settings
     from eqfuzz.report.machine.report_format import ReportTarget
     from eqfuzz.run.configs.named import Config
@@ -62,7 +63,7 @@ DEFAULT_TIMEOUT = "5m"
 """A program has many results."""
 
 
-def _verb(catalogue: str, names_option: Any, docstring: str) -> Callable[..., None]:
+def _verb(catalogue: Catalogue, names_option: Any, docstring: str) -> Callable[..., None]:
     """The function of a verb that reads ``catalogue``."""
 
     def verb(
@@ -176,7 +177,7 @@ python = _verb(
 
 
 def _generate(
-    catalogue: str,
+    catalogue: Catalogue,
     names: list[str] | None,
     dtypes: list[str] | None,
     most: int,

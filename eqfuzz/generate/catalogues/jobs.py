@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pkgutil
 import random
 import re
 from collections import Counter
@@ -23,6 +24,7 @@ from eqfuzz.generate.catalogues.expression import Unwritable, WrittenCall
 from eqfuzz.generate.catalogues.messages import (
     REFUSED,
     SAMPLE,
+    Catalogue,
     CatalogueListed,
     ListJob,
     OperatorListed,
@@ -64,25 +66,20 @@ def list_operators(job: ListJob, emit: Emit) -> None:
     emit(CatalogueListed(operators=tuple(listed)))
 
 
-def _entries(catalogue: str) -> Sequence[CatalogueEntry]:
-    """All entries; torch's own catalogues are imported only where they are read."""
-    if catalogue == "modules":
-        from eqfuzz.generate.catalogues.modules import modules
+_READERS: Mapping[Catalogue, str] = {
+    "opinfo": "operators:operators",
+    "refused": "operators:operators",
+    "modules": "modules:modules",
+    "optimizers": "optimizers:optimizers",
+    "numpy": "numpy_functions:functions_of_numpy",
+    "python": "python.entries:entries_of_python",
+}
+"""Functions that read the entries: torch's own catalogues are imported only where they are read."""
 
-        return modules()
-    if catalogue == "optimizers":
-        from eqfuzz.generate.catalogues.optimizers import optimizers
 
-        return optimizers()
-    if catalogue == "numpy":
-        from eqfuzz.generate.catalogues.numpy_functions import functions_of_numpy
-
-        return functions_of_numpy()
-    if catalogue == "python":
-        from eqfuzz.generate.catalogues.python.entries import entries_of_python
-
-        return entries_of_python()
-    return operators()
+def _entries(catalogue: Catalogue) -> Sequence[CatalogueEntry]:
+    """All entries."""
+    return pkgutil.resolve_name(f"{__package__}.{_READERS[catalogue]}")()
 
 
 def _supports(entry: CatalogueEntry, dtype: str) -> bool:

@@ -28,7 +28,7 @@ CATALOGUES: tuple[Catalogue, ...] = get_args(Catalogue)
 """All catalogues, the usual one first."""
 
 
-def dtypes_of(catalogue: str) -> tuple[str, ...]:
+def dtypes_of(catalogue: Catalogue) -> tuple[str, ...]:
     """The dtypes that a catalogue is read for where none are chosen."""
     return (REFUSED,) if catalogue == REFUSED else DTYPES
 
@@ -76,7 +76,7 @@ class ListJob(Job[CatalogueListed]):
     ANSWER = CatalogueListed
 
     job: Literal["list-operators"] = "list-operators"
-    catalogue: str = CATALOGUES[0]
+    catalogue: Catalogue = CATALOGUES[0]
     dtypes: tuple[str, ...] = DTYPES
 
 
@@ -123,7 +123,7 @@ class WriteJob(Job[SamplesWritten]):
     ANSWER = SamplesWritten
 
     job: Literal["write-samples"] = "write-samples"
-    catalogue: str = CATALOGUES[0]
+    catalogue: Catalogue = CATALOGUES[0]
     operator: str
     dtype: str
     seed: int = 0
