@@ -264,7 +264,8 @@ def terms_added(
 def _are_few(value: torch.Tensor, terms: int) -> bool:
     """Whether each of the different numbers is added several times on average."""
     some = value.detach().reshape(-1)[:_EXAMINED]
-    return bool(some.numel()) and some.unique().numel() <= max(1, min(terms, some.numel()) // _REPEATED)
+    different = len(torch.view_as_real(some.resolve_conj()).unique(dim=0) if some.is_complex() else some.unique())
+    return bool(len(some)) and different <= max(1, min(terms, len(some)) // _REPEATED)
 
 
 def _terms_added(name: str, args: Sequence[Any], floating: Sequence[torch.Tensor], results: Sequence[Any]) -> int:

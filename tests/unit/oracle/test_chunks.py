@@ -212,3 +212,13 @@ def test_means_of_gradients_that_cancel_are_rounded_like_them(kind: str):
     error = (eager.double() - leaf.value).abs()
     assert bool((error < leaf.bound / 2)[:, 0].all())
     assert leaf.bound.max() < 1e-5
+
+
+def test_sums_of_complex_numbers_have_a_reference():
+    def program(x):
+        return torch.fft.irfft(x), x.sum(0)
+
+    calls = [Call((torch.full((3, 8), 1 + 2j).requires_grad_(),), {})]
+    measured = reference(lambda: program, calls, samples=8).calls[0]
+    assert measured.raised is None
+    assert all(leaf.bound is not None for _, leaf in measured.outputs)
