@@ -15,7 +15,8 @@ from eqfuzz.run.sandbox.detection import SandboxLevel, sandbox_support
 from eqfuzz.triage.confirm.replay import STILL_FAILING, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
+from eqfuzz.triage.reproducer.script import write_reproducer
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 from tests.unit.triage.findings import finding_of
 
 pytestmark = [

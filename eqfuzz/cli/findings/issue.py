@@ -58,7 +58,7 @@ def issue(
     from eqfuzz.run.sandbox.launcher import SandboxUnavailable
     from eqfuzz.triage.confirm.replay import ERROR, torch_versions
     from eqfuzz.triage.locate.torch_accuracy import own_checks
-    from eqfuzz.triage.reproducer.script import is_watched
+    from eqfuzz.triage.reproducer.outcome import is_watched
     from eqfuzz.triage.reproducer.script_files import ISSUE, TEST_FUNCTION, UNIT_TEST, VALUES, ReproducerScript
     from eqfuzz.triage.upstream.evidence import EvidencePlan
 

@@ -15,9 +15,10 @@ from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
+from eqfuzz.triage.reproducer.script import write_reproducer
 from eqfuzz.triage.reproducer.script_files import ReproducerScript
 from eqfuzz.triage.reproducer.short import short_reproducer
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 
 
 class NoReproducer(Exception):

@@ -16,15 +16,11 @@ from eqfuzz.oracle.compare.verdict import Evidence, VerdictKind
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.confirm.fresh_process import ProcessResult, run_fresh
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.comparison import comparison_of
+from eqfuzz.triage.reproducer.outcome import is_watched, time_limit
 from eqfuzz.triage.reproducer.saved_values import NotSaved, SavedValue, element_differs, metadata_differ, values_differ
-from eqfuzz.triage.reproducer.script import (
-    SourceDescription,
-    comparison_of,
-    is_watched,
-    time_limit,
-    write_reproducer,
-    write_saving_script,
-)
+from eqfuzz.triage.reproducer.script import write_reproducer, write_saving_script
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 
 _SECONDS = 600.0
 _REACHED_THE_END = 42

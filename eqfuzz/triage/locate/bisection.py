@@ -14,7 +14,7 @@ from eqfuzz.triage.confirm.fresh_process import run_fresh
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.folder import preload_in
 from eqfuzz.triage.findings.stage import Blame
-from eqfuzz.triage.reproducer.script import is_watched
+from eqfuzz.triage.reproducer.outcome import is_watched
 from eqfuzz.triage.reproducer.script_files import copy_script
 
 BISECTION_SECONDS = 1800.0

@@ -13,8 +13,9 @@ from eqfuzz.program.definitions_only import program_text
 from eqfuzz.program.parsing import parse
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.reproducer.comparison import number
 from eqfuzz.triage.reproducer.header import PRELOAD_BESIDE, draws, script_header, without_imports_of_torch
-from eqfuzz.triage.reproducer.script import SourceDescription, number
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 
 _SHORT = 1500
 """How many characters of inputs are still readable."""

@@ -15,8 +15,8 @@ from eqfuzz.triage.confirm import reproduction
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutcome
 from eqfuzz.triage.confirm.reproduction import NoReproducer, ReproducerWriter, require_plain
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import SourceDescription
 from eqfuzz.triage.reproducer.script_files import ReproducerScript
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 from tests.unit.children import CALLS, DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
 

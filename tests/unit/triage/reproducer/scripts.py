@@ -27,7 +27,8 @@ from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.jobs.describe import describe
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.reproducer.script import SourceDescription, write_reproducer
+from eqfuzz.triage.reproducer.script import write_reproducer
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 from tests.unit.triage.findings import finding_of
 
 CONFIG = Config(name="inductor")

@@ -18,8 +18,10 @@ from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, replay
 from eqfuzz.triage.findings.finding import Finding, finding_id
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.folder import flaky_folder, read_finding, write_folder
-from eqfuzz.triage.reproducer.script import SourceDescription, comparison_of, write_reproducer
+from eqfuzz.triage.reproducer.comparison import comparison_of
+from eqfuzz.triage.reproducer.script import write_reproducer
 from eqfuzz.triage.reproducer.script_files import ReproducerScript
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 
 pytestmark = pytest.mark.slow
 

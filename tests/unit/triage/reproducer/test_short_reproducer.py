@@ -12,8 +12,8 @@ from eqfuzz.program.literal import Writer
 from eqfuzz.program.load import Loaded
 from eqfuzz.run.configs.named import Config
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
-from eqfuzz.triage.reproducer.script import SourceDescription
 from eqfuzz.triage.reproducer.short import short_reproducer
+from eqfuzz.triage.reproducer.source_description import SourceDescription
 from tests.unit.triage.findings import finding_of
 
 EAGER = Config(name="eager", backend="eager")
