@@ -118,6 +118,9 @@ _ABSOLUTE_IN_OPERAND = _names(
 )
 """The error is relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel for tiny results."""
 
+_INNER_TERMS = {"special_airy_ai": 256}
+"""Pointwise operators whose error is that of adding so many numbers: an exponent of some -20 is rounded before ``exp``."""
+
 _FACTORISATIONS = _names(
     """_linalg_svd linalg_eig linalg_eigvals _linalg_eigvals _linalg_eigh linalg_qr geqrf linalg_householder_product
     orgqr ormqr linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_ldl_factor_ex _linalg_det _linalg_slogdet
@@ -253,7 +256,7 @@ def terms_added(
     Where few numbers are added often, its square: each is rounded the same way again, so errors do not cancel.
     """
     if torch.Tag.pointwise in func.tags:
-        return 1
+        return _INNER_TERMS.get(name, 1)
     floating = [value for value in operands if value.is_floating_point() or value.is_complex()] or list(operands)
     if not floating:
         return 1
