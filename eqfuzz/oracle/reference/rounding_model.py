@@ -103,6 +103,8 @@ _ABSOLUTE = {
     "bartlett_window": 1.0,
     # A recurrence, whose terms cancel at the zeros.
     "special_laguerre_polynomial_l": 4.0,
+    # The difference of two series, for operands up to 2.
+    "special_airy_ai": 0.5,
     # The sine of a phase that grows with the operand, which may be an integer.
     "special_bessel_j0": 4.0,
     "special_bessel_j1": 4.0,
@@ -117,9 +119,6 @@ _ABSOLUTE_IN_OPERAND = _names(
     "gelu mish gelu_backward silu_backward mish_backward hardswish_backward softplus logit erfcx remainder __mod__"
 )
 """The error is relative to the first operand: ``x * (1 + erf(x))``, ``x - (x // y) * y`` cancel for tiny results."""
-
-_INNER_TERMS = {"special_airy_ai": 256}
-"""Pointwise operators whose error is that of adding so many numbers: an exponent of some -20 is rounded before ``exp``."""
 
 _FACTORISATIONS = _names(
     """_linalg_svd linalg_eig linalg_eigvals _linalg_eigvals _linalg_eigh linalg_qr geqrf linalg_householder_product
@@ -256,7 +255,7 @@ def terms_added(
     Where few numbers are added often, its square: each is rounded the same way again, so errors do not cancel.
     """
     if torch.Tag.pointwise in func.tags:
-        return _INNER_TERMS.get(name, 1)
+        return 1
     floating = [value for value in operands if value.is_floating_point() or value.is_complex()] or list(operands)
     if not floating:
         return 1
