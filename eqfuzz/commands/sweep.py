@@ -253,7 +253,8 @@ class _Sweep:
         if self._stop.is_set():
             return
         began = time.monotonic()
-        judging = _ProgramJudging(runner, self._bucketer, device, index, self._stop, self._confirmed)
+        out = self._settings.out.resolve()
+        judging = _ProgramJudging(runner, self._bucketer, device, index, self._stop, self._confirmed, out)
         try:
             samples = judging.judge(program)
         except OutOfTime:
@@ -302,8 +303,10 @@ class _ProgramJudging:
         index: int,
         stop: threading.Event,
         confirmed: dict[tuple[str, str, str], JudgedSample],
+        out: Path,
     ) -> None:
         self.cpu_seconds = 0.0
+        self._folder = f"{out}/"
         self._runner = runner
         self._bucketer = bucketer
         self._device: DeviceName = device
@@ -415,7 +418,9 @@ class _ProgramJudging:
             reasons += [event.verdict.in_words for event in events if isinstance(event, CellJudged) and event.config]
             if any(event.verdict.kind is not VerdictKind.AGREE for event in events if isinstance(event, CellJudged)):
                 break
-        message = one_line(f"not confirmed: {'; '.join(reasons)}: {sample.message}", _LONGEST_MESSAGE)
+        # The journal is read on other machines, too.
+        why = "; ".join(reasons).replace(self._folder, "")
+        message = one_line(f"not confirmed: {why}: {sample.message}", _LONGEST_MESSAGE)
         return dataclasses.replace(sample, outcome=SampleOutcome.NOT_COMPARABLE, message=message)
 
     def _run(self, program: CatalogueProgram, *, collect: Handler, apart: bool) -> SeedRun:

@@ -250,7 +250,7 @@ def test_gradient_of_a_shared_tensor_is_blamed_on_one_result(
     (program,) = programs_of(
         [SamplesWritten(operator="sum", dtype="float32", samples=3, repeats=0, results=results, left_out={})], seed=0
     )
-    judging = sweep._ProgramJudging(None, None, "cpu", 0, threading.Event(), {})  # type: ignore[arg-type]
+    judging = sweep._ProgramJudging(None, None, "cpu", 0, threading.Event(), {}, Path())  # type: ignore[arg-type]
     parts = {program.part([n]).name: verdict for n, verdict in enumerate(alone)}
     monkeypatch.setattr(judging, "_verdicts", lambda part: [parts[part.name]])
     assert judging._with_own_tensors(program, [WRONG] * 3) == expected
@@ -286,3 +286,16 @@ def test_differences_of_earlier_calls_are_looked_up_in_the_list_of_today(
         swept(tmp_path, monkeypatch, "add", "wrong", known_issues=(listed,))
         assert outcomes(tmp_path) == {"add": "agree", "wrong": outcome}
     assert len([run for run in ScriptedRun.runs if "confirm" in run]) == 0
+
+
+def test_page_does_not_name_the_folder_of_the_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    words = f"does not reproduce ({tmp_path}/flaky/0123): call 0: beside"
+    monkeypatch.setattr(ScriptedRun, "run", lambda run: run._collect(CellJudged.of(0, "a seed", flaky_cell(words), [])))
+    swept(tmp_path, monkeypatch, "wrong")
+    page = (tmp_path / "matrix.md").read_text(encoding="utf-8")
+    assert "does not reproduce (flaky/0123)" in page
+    assert str(tmp_path) not in page
+
+
+def flaky_cell(words: str) -> Cell:
+    return Cell(0, "cpu", "inductor", Verdict(VerdictKind.FLAKY, words), 0.0)
