@@ -9,7 +9,9 @@ class Model(nn.Module):
 
     def __init__(self, input_size, hidden_size, scaling_factor):
         super(Model, self).__init__()
-        self.weight = nn.Parameter(torch.linspace(-1, 1, hidden_size * input_size).view(hidden_size, input_size))
+        self.weight = nn.Parameter(
+            torch.linspace(-1, 1, hidden_size * input_size).view(hidden_size, input_size)
+        )
         self.scaling_factor = scaling_factor
 
     def forward(self, x):

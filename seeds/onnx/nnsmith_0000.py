@@ -15,16 +15,9 @@ from torch import nn
 class Program(nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer(
-            "mlist_2_bias", torch.tensor([-0.4542749, 0.3766992, -0.9000584, -0.06748724, 0.87941945, -0.407892])
-        )
+        self.register_buffer("mlist_2_bias", torch.tensor([-0.4542749, 0.3766992, -0.9000584, -0.06748724, 0.87941945, -0.407892]))
         self.register_buffer("conv_25", torch.randn(54, 1, 74) * 1.29 + -0.026)
-        self.register_buffer(
-            "mlist_2_weight",
-            torch.tensor(
-                [[[-0.19261527]], [[-0.1963427]], [[-0.89734995]], [[-0.8634379]], [[-0.15647948]], [[0.012932181]]]
-            ),
-        )
+        self.register_buffer("mlist_2_weight", torch.tensor([[[-0.19261527]], [[-0.1963427]], [[-0.89734995]], [[-0.8634379]], [[-0.15647948]], [[0.012932181]]]))
 
     def forward(self, v5_0):
         conv1 = F.conv1d(self.conv_25, self.mlist_2_weight, self.mlist_2_bias, stride=582, padding=255)

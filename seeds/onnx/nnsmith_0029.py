@@ -21,14 +21,7 @@ class Program(nn.Module):
     def forward(self, v0_0, v5_0):
         atan1 = torch.atan(v0_0)
         sub1 = v5_0 - atan1
-        norm1 = F.batch_norm(
-            sub1,
-            self.mlist_0_bias,
-            self.mlist_0_weight,
-            self.mlist_0_weight,
-            self.mlist_0_bias,
-            eps=9.999999747378752e-06,
-        )
+        norm1 = F.batch_norm(sub1, self.mlist_0_bias, self.mlist_0_weight, self.mlist_0_weight, self.mlist_0_bias, eps=9.999999747378752e-06)
         softmax1 = F.softmax(norm1, dim=0)
         clip1 = torch.clamp(softmax1, min=-1.5, max=1.5)
         sigmoid1 = torch.sigmoid(softmax1)

@@ -8,7 +8,4 @@ def program(x, gate):
 
 
 def inputs(rng):
-    yield (
-        rng.normal(4, 9, dtype=torch.float64, requires_grad=True),
-        rng.normal(4, 9, dtype=torch.float64, requires_grad=True),
-    )
+    yield rng.normal(4, 9, dtype=torch.float64, requires_grad=True), rng.normal(4, 9, dtype=torch.float64, requires_grad=True)

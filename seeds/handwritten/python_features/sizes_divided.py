@@ -4,24 +4,10 @@
 def program(x):
     n = x.shape[0]
     quotients = (
-        -n // 3,
-        -n % 3,
-        n // -2,
-        n % -3,
-        divmod(-n, 4),
-        divmod(n, -4),
-        n // 3.0,
-        n % 2.5,
+        -n // 3, -n % 3, n // -2, n % -3, divmod(-n, 4), divmod(n, -4), n // 3.0, n % 2.5,
     )
     remainders = (
-        -n % 2.5,
-        n / -2,
-        7 // n,
-        -7 // n,
-        -7 % n,
-        7 % -n,
-        (n - 3) // 2,
-        0 // n,
+        -n % 2.5, n / -2, 7 // n, -7 // n, -7 % n, 7 % -n, (n - 3) // 2, 0 // n,
     )
     return quotients, remainders, x + 1
 

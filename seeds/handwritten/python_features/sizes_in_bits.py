@@ -4,24 +4,10 @@
 def program(x):
     n = x.shape[0]
     masked = (
-        n & 3,
-        n | 8,
-        n ^ 5,
-        ~n,
-        n << 2,
-        n >> 1,
-        -n >> 1,
-        -n & 7,
+        n & 3, n | 8, n ^ 5, ~n, n << 2, n >> 1, -n >> 1, -n & 7,
     )
     shifted = (
-        1 << n,
-        64 >> n,
-        n & True,
-        n & -n,
-        n.__and__(1),
-        5 & n,
-        5 | n,
-        5 ^ n,
+        1 << n, 64 >> n, n & True, n & -n, n.__and__(1), 5 & n, 5 | n, 5 ^ n,
     )
     return masked, shifted, x + 1
 
