@@ -135,6 +135,8 @@ class _Sweep:
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._journal = Journal(out / JOURNAL)
+        config = settings.configs[0].model_dump(mode="json", exclude_defaults=True)
+        self._under = {"format": _FORMAT, "seed": settings.seed, "config": config, "torch": this_release().to_versions()}
 
     def run(self, deadline: float) -> Ending:
         """Judge what is not in the journal."""
@@ -285,10 +287,7 @@ class _Sweep:
             )
 
     def _key(self, program: CatalogueProgram, device: DeviceName) -> str:
-        settings = self._settings
-        config = settings.configs[0].model_dump(mode="json", exclude_defaults=True)
-        under = {"format": _FORMAT, "seed": settings.seed, "config": config, "torch": this_release().to_versions()}
-        under |= {} if device == "cpu" else {"device": device}
+        under = self._under if device == "cpu" else {**self._under, "device": device}
         return json.dumps([program.name, program.digest, under], sort_keys=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
@@ -49,7 +50,7 @@ class CatalogueProgram:
         """Whether eager raises."""
         return any(named.result.refused for named in self.results)
 
-    @property
+    @functools.cached_property
     def source(self) -> str:
         """The text of the seed file."""
         text = CatalogueProgramText()
