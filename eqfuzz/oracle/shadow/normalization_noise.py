@@ -57,26 +57,46 @@ def _forward(operation: ShadowOperation, results: list[_Rows], rounded: _Roundin
         return None
     args = operation.args
     source, before = operation.rows[id(args[0])], operation.rows_before[id(args[0])]
+    statistics = partial(_statistics, operation, results)
     if operation.name == "native_layer_norm":
-        mean, inverse = _statistics(before, tuple(range(-len(args[1]), 0)), args[4], rounded)
+        mean, inverse = statistics(before, tuple(range(-len(args[1]), 0)), args[4], rounded)
         return _affine(operation, (source - mean) * inverse, args[2], args[3], _trailing)
     if operation.name == "native_group_norm":
         shape = (source.shape[0], source.shape[1], args[6], -1)
-        mean, inverse = _statistics(before.reshape(shape), (-1,), args[7], rounded)
+        mean, inverse = statistics(before.reshape(shape), (-1,), args[7], rounded)
         normal = ((source.reshape(shape) - mean) * inverse).reshape(source.shape)
     else:
         dims = (1, *range(3, source.dim()))
         # In channels-last order a channel is added up number by number, in eager as well.
         one_by_one = partial(rounded, terms=math.prod(before.shape[dim] for dim in dims))
-        mean, inverse = _statistics(before, dims, args[7], one_by_one)
+        mean, inverse = statistics(before, dims, args[7], one_by_one)
         normal = (source - mean) * inverse
     return _affine(operation, normal, args[1], args[2], _per_channel)
 
 
-def _statistics(rows: _Rows, dims: tuple[int, ...], eps: float, rounded: _Rounding) -> tuple[_Rows, _Rows]:
-    """Rounded mean and inverse standard deviation, with the dimensions ``dims`` of size 1."""
+def _statistics(
+    operation: ShadowOperation,
+    results: list[_Rows],
+    rows: _Rows,
+    dims: tuple[int, ...],
+    eps: float,
+    rounded: _Rounding,
+) -> tuple[_Rows, _Rows]:
+    """Rounded mean and inverse standard deviation, with the dimensions ``dims`` of size 1.
+
+    Of equal large numbers some kernels find a variance that is the rounding of their mean, others 0: each is in every
+    other noisy row, of the third of ``results`` too.
+    """
     variance, mean = torch.var_mean(rows, dims, correction=0, keepdim=True)
-    return _rounded_mean(mean, torch.hypot(variance.sqrt(), mean), rounded), rounded((variance + eps).rsqrt())
+    rounded_mean = _rounded_mean(mean, torch.hypot(variance.sqrt(), mean), rounded)
+    unit = torch.finfo(opmath(component(operation.args[0].dtype))).eps
+    rounding = (math.prod(rows.shape[dim] for dim in dims) * unit * mean).square()
+    in_every_other_row = (torch.arange(len(rows), device=rows.device) % 2 == 1).reshape(-1, *[1] * (rows.dim() - 1))
+    is_zero = (variance <= rounding) & (rounding > unit * eps) & in_every_other_row
+    if is_zero.any():
+        inverse = results[2]
+        inverse[1:] = torch.where(is_zero.reshape(inverse.shape), eps**-0.5, inverse)[1:]
+    return rounded_mean, rounded((torch.where(is_zero, 0, variance) + eps).rsqrt())
 
 
 def _rounded_mean(mean: _Rows, size: _Rows, rounded: _Rounding) -> _Rows:

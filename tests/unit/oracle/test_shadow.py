@@ -434,6 +434,24 @@ def test_normalisation_keeps_its_clean_value_and_has_noise_in_its_sums(name):
         assert bool(((value.double() - leaf.value).abs() <= 4 * leaf.bound).all())
 
 
+@pytest.mark.parametrize(
+    "norm",
+    [
+        lambda x: F.group_norm(x, 5, eps=1e-3),
+        lambda x: F.layer_norm(x, (5,), eps=1e-3),
+        lambda x: F.batch_norm(x, None, None, training=True, eps=1e-3),
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gradients_of_normalized_equal_numbers_may_have_no_variance(norm, dtype):
+    x = torch.full((4, 5, 5), -1e30, dtype=dtype).requires_grad_()
+    ((_, gradient),) = reference_of(norm, x).calls[0].gradients
+    zeros = torch.zeros(4, 5, 5, dtype=torch.float64).requires_grad_()
+    out = norm(zeros)
+    (exact,) = torch.autograd.grad(out, zeros, cotangent(out.detach()))
+    assert bool(((gradient.value - exact).abs() <= 4 * gradient.bound).all())
+
+
 def test_the_gradient_of_a_bias_before_batch_norm_is_zero_within_its_bound():
     class Model(torch.nn.Module):
         def __init__(self):
