@@ -1,4 +1,4 @@
-"""fractional_max_pool3d takes the random samples of depth for those of width.
+"""`fractional_max_pool3d` takes the random samples of depth for those of width.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """
