@@ -70,7 +70,8 @@ SWEPT = docs/measurements/sweeps/$(CATALOGUE)
 SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
 # Samples of each operator, or module, and dtype, and as many with other arguments: one pooling has 10,080, one loss 881.
 SWEEP_OPTIONS_opinfo := --most 3
-SWEEP_OPTIONS_modules := --most 40
+SWEEP_OPTIONS_modules := --most 30
+SWEEP_OPTIONS_numpy := --most 8
 
 sweep: setup
 	@mkdir -p $(SWEEP) $(SWEPT)

@@ -128,7 +128,7 @@ class WriteJob(Job[SamplesWritten]):
     dtype: str
     seed: int = 0
     skip: tuple[int, ...] = ()
-    sample_s: float = 60.0
+    sample_s: float = 20.0
     most: Count = 0
 
 
@@ -147,4 +147,4 @@ class WriteRefusedJob(Job[SamplesWritten]):
     operator: str
     dtype: Literal["refused"] = REFUSED
     skip: tuple[int, ...] = ()
-    sample_s: float = 60.0
+    sample_s: float = 20.0
