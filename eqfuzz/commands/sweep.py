@@ -136,7 +136,12 @@ class _Sweep:
             raise UsageError(str(error)) from None
         self._journal = Journal(out / JOURNAL)
         config = settings.configs[0].model_dump(mode="json", exclude_defaults=True)
-        self._under = {"format": _FORMAT, "seed": settings.seed, "config": config, "torch": this_release().to_versions()}
+        self._under = {
+            "format": _FORMAT,
+            "seed": settings.seed,
+            "config": config,
+            "torch": this_release().to_versions(),
+        }
 
     def run(self, deadline: float) -> Ending:
         """Judge what is not in the journal."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from eqfuzz.malloc import release_freed
 from eqfuzz.oracle.observe.observation import VALUES, CallObservation, Observation
 from eqfuzz.oracle.observe.observer import execute
@@ -80,7 +82,7 @@ def _with_more_runs(
     release_freed()
     if mode.is_full or _ran_out_of_memory(observed):
         return None
-    if not mode.exported or not (mode.unknown or _has_unknown_leaves(observed.calls)):
+    if not _is_of_numpy(mode, observed.calls):
         return _reference(mode, observed.calls, leaves, before)
     capturing = ShadowMode(seed, first + count, captures=True)
     captured = captured_calls(
@@ -136,5 +138,9 @@ def _reference(
     )
 
 
-def _has_unknown_leaves(calls: Sequence[CallObservation]) -> bool:
-    return any(leaf.unknown for call in calls for group in VALUES for _, leaf in getattr(call, group))
+def _is_of_numpy(mode: ShadowMode, calls: Sequence[CallObservation]) -> bool:
+    """Whether numbers are unknown that NumPy may have computed, from tensors or from Python numbers."""
+    unknown = [leaf.value for call in calls for group in VALUES for _, leaf in getattr(call, group) if leaf.unknown]
+    if any(isinstance(value, (np.ndarray, np.inexact)) for value in unknown):
+        return True
+    return (mode.exported or mode.exported_integers) and bool(mode.unknown or unknown)

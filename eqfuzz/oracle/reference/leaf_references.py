@@ -54,7 +54,7 @@ def leaf_of(run: ShadowState, value: Any) -> LeafReference:
         assert rows is not None
         reference = _of_rows(run, rows.detach(), value.dtype, jumped=run.shadows.jumped(value))
         return dataclasses.replace(reference, rerun=snapshot(value))
-    if isinstance(value, (np.ndarray, np.inexact)) and (run.exported or run.captures):
+    if isinstance(value, (np.ndarray, np.inexact)) and (run.exported or run.captures or value.dtype.kind in "fc"):
         return _of_array(run, value)
     if is_outside:
         return LeafReference(

@@ -59,6 +59,7 @@ class ShadowMode(TorchDispatchMode):
         unshadowed_operators: How many operators had no float64 form.
         narrowest: The least precise float dtype computed in.
         exported: Numbers went to numpy.
+        exported_integers: Whole numbers did: what numpy makes of them is exact unless it has fractions.
         paused: Operators are not shadowed.
         is_full: The copies would have taken more than ``most_bytes``. Nothing was shadowed since.
         peak_bytes: What the copies took at most, those of one operator's operands and results twice.
@@ -79,6 +80,7 @@ class ShadowMode(TorchDispatchMode):
         self.unshadowed_operators = 0
         self.narrowest: torch.dtype | None = None
         self.exported = False
+        self.exported_integers = False
         self.captures = captures
         self.paused = False
         self.is_full = False
@@ -133,13 +135,16 @@ class ShadowMode(TorchDispatchMode):
         if not isinstance(func, OpOverload):
             return self._run_higher_order(func, args, kwargs)
         call = OperatorCall.of(base_name(func), func, args, kwargs)
-        if self.exported and not self.memory.knows_all(call.operands):
+        if not self.memory.knows_all(filter(self._may_be_of_numpy, call.operands)):
             self.lose_track(f"{call.name} reads numbers that went through numpy")
         for value in call.operands:
             self._register(value)
         if any(value.layout is not torch.strided for value in call.operands) or "_to_sparse" in call.name:
             return self._run_sparse(call)
         return self._run_in_place(call) if call.written else self._run_functional(call)
+
+    def _may_be_of_numpy(self, value: torch.Tensor) -> bool:
+        return self.exported or (self.exported_integers and (value.is_floating_point() or value.is_complex()))
 
     def _run_functional(self, call: OperatorCall) -> Any:
         """Run an operator that writes to none of its operands."""

@@ -13,9 +13,12 @@ from eqfuzz.torch_internals.control_flow import control_flow_by
 
 
 class Watcher(Protocol):
-    """The mode that is informed. ``exported``: numbers went to numpy; ``paused``: operators are not shadowed."""
+    """The mode that is informed. ``exported``: numbers went to numpy, or whole ones alone; ``paused``: operators are
+    not shadowed.
+    """
 
     exported: bool
+    exported_integers: bool
     paused: bool
 
     def noisy(self, value: torch.Tensor) -> bool: ...
@@ -38,7 +41,10 @@ class TorchEscapes(TorchFunctionMode):
         if name in ("numpy", "__array__", "tolist") and args and isinstance(args[0], torch.Tensor):
             noisy = mode.noisy(args[0])
             if name != "tolist":
-                mode.exported = mode.exported or noisy or args[0].is_floating_point()
+                if noisy or args[0].is_floating_point() or args[0].is_complex():
+                    mode.exported = True
+                else:
+                    mode.exported_integers = True
             elif noisy:
                 mode.lose_track("rounded numbers leave torch through tolist()")
         elif name == "item":

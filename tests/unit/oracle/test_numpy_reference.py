@@ -158,3 +158,26 @@ def test_scalar_of_numpy_may_be_an_array_and_has_a_bound():
         verdict.message
         == "call 0: output[0]: type is NumPy scalar of float32 in eager and NumPy scalar of float64 in compiled"
     )
+
+
+def test_fractions_that_numpy_makes_of_whole_numbers_get_a_bound_and_its_whole_numbers_are_exact():
+    def program(x):
+        return np.exp(x.numpy()), np.fft.fft(x.numpy()), torch.from_numpy(np.exp(x.numpy())) * 3, np.cumsum(x.numpy())
+
+    measured = reference(lambda: program, [Call((torch.arange(5),), {})])
+    *rounded, (_, exact) = measured.calls[0].outputs
+    assert not measured.unknown
+    for _, leaf in rounded:
+        assert not leaf.unknown
+        assert leaf.bound is not None
+        assert 0 < float(leaf.bound.max()) < 1e-12
+    assert exact.bound is None
+    assert not exact.unknown
+
+
+def test_fractions_that_numpy_makes_of_python_numbers_get_a_bound():
+    measured = reference(lambda: lambda x: (np.blackman(5) * 0.7, x + 1), [Call((X,), {})])
+    (_, window), (_, plain) = measured.calls[0].outputs
+    assert not window.unknown
+    assert 0 < float(window.bound.max()) < 1e-12
+    assert not plain.unknown
