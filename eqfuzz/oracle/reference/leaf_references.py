@@ -11,6 +11,7 @@ import torch
 from eqfuzz.oracle.observe.observer import snapshot
 from eqfuzz.oracle.reference.noise import Noise
 from eqfuzz.oracle.reference.reference import LeafReference, leaf_reference
+from eqfuzz.oracle.shadow.exported_memory import ExportedMemory
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.shadow_storage import Shadows
@@ -33,6 +34,7 @@ class ShadowState(Protocol):
     captures: bool
     is_full: bool
     memory: KnownMemory
+    exports: ExportedMemory
     extracted: ExtractedFloats
 
     def noisy(self, value: torch.Tensor) -> bool: ...
@@ -44,6 +46,8 @@ def leaf_of(run: ShadowState, value: Any) -> LeafReference:
         return LeafReference(None)
     # Before ``noisy``, which makes the memory of each tensor known.
     is_outside = run.captures and _is_outside_of_graphs(run, value)
+    if isinstance(value, torch.Tensor) and run.exports.is_overwritten(value):
+        return LeafReference(snapshot(value), unknown="numpy has written into the tensor")
     if isinstance(value, torch.Tensor) and run.noisy(value):
         dense = run.sparse.of(value)
         if dense is not None:

@@ -31,6 +31,7 @@ from eqfuzz.oracle.reference.rounding_model import (
     terms_added,
 )
 from eqfuzz.oracle.shadow import shadow_operation
+from eqfuzz.oracle.shadow.exported_memory import ExportedMemory
 from eqfuzz.oracle.shadow.extracted_scalars import ExtractedFloats
 from eqfuzz.oracle.shadow.known_memory import KnownMemory
 from eqfuzz.oracle.shadow.normalization_noise import has_sums, with_noise_in_sums
@@ -87,6 +88,7 @@ class ShadowMode(TorchDispatchMode):
         self.peak_bytes = 0
         self._most_bytes = most_bytes
         self.memory = KnownMemory()
+        self.exports = ExportedMemory()
         self.extracted = ExtractedFloats(self._depend_on_data)
 
     @contextlib.contextmanager
@@ -137,11 +139,17 @@ class ShadowMode(TorchDispatchMode):
         call = OperatorCall.of(base_name(func), func, args, kwargs)
         if not self.memory.knows_all(filter(self._may_be_of_numpy, call.operands)):
             self.lose_track(f"{call.name} reads numbers that went through numpy")
+        if any(map(self.exports.is_overwritten, call.operands)):
+            self.lose_track(f"{call.name} reads what numpy has written into a tensor")
         for value in call.operands:
             self._register(value)
         if any(value.layout is not torch.strided for value in call.operands) or "_to_sparse" in call.name:
             return self._run_sparse(call)
-        return self._run_in_place(call) if call.written else self._run_functional(call)
+        if not call.written:
+            return self._run_functional(call)
+        real = self._run_in_place(call)
+        self.exports.refresh(call.written)
+        return real
 
     def _may_be_of_numpy(self, value: torch.Tensor) -> bool:
         return self.exported or (self.exported_integers and (value.is_floating_point() or value.is_complex()))

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch.overrides import TorchFunctionMode
 
+from eqfuzz.oracle.shadow.exported_memory import ExportedMemory
 from eqfuzz.torch_internals.control_flow import control_flow_by
 
 
@@ -20,6 +21,7 @@ class Watcher(Protocol):
     exported: bool
     exported_integers: bool
     paused: bool
+    exports: ExportedMemory
 
     def noisy(self, value: torch.Tensor) -> bool: ...
 
@@ -41,6 +43,7 @@ class TorchEscapes(TorchFunctionMode):
         if name in ("numpy", "__array__", "tolist") and args and isinstance(args[0], torch.Tensor):
             noisy = mode.noisy(args[0])
             if name != "tolist":
+                mode.exports.export(args[0])
                 if noisy or args[0].is_floating_point() or args[0].is_complex():
                     mode.exported = True
                 else:

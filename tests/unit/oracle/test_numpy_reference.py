@@ -181,3 +181,31 @@ def test_fractions_that_numpy_makes_of_python_numbers_get_a_bound():
     assert not window.unknown
     assert 0 < float(window.bound.max()) < 1e-12
     assert not plain.unknown
+
+
+def test_what_numpy_writes_into_a_tensor_gets_a_bound():
+    def program(x, y):
+        np.log1p(x.numpy(), y.numpy())
+        return y + 0
+
+    y = torch.linspace(0.3, 0.9, 12).reshape(3, 4)
+    measured = reference(lambda: program, [Call((X, y), {})])
+    (call,) = measured.calls
+    (written,) = [leaf for path, leaf in call.inputs_after if path == "args[1]"]
+    ((_, result),) = call.outputs
+    for leaf in (written, result):
+        assert not leaf.unknown
+        assert leaf.bound is not None
+        assert 0 < float(leaf.bound.max()) < 1e-5
+
+
+def test_what_torch_writes_after_an_export_is_not_of_numpy():
+    def program(x):
+        first = float(x.numpy()[0, 0])
+        x.fill_(2.0 if first else 3.0)
+        return x * 2
+
+    measured = measure(program)
+    assert not measured.unknown
+    ((_, result),) = measured.calls[0].outputs
+    assert not result.unknown
