@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import typer
@@ -32,6 +33,7 @@ from eqfuzz.cli.options.values import configs_of, job_count, seconds_of, split_n
 
 if TYPE_CHECKING:
     from eqfuzz.commands.coverage_sources import PlannedProgram
+    from eqfuzz.events.event import Handler
     from eqfuzz.mutate.settings import Settings
 
 CHART = "coverage.svg"
@@ -96,11 +98,12 @@ def coverage(
         exit_code_of_long_run(
             lambda: _coverage(
                 settings,
-                planned_programs(
+                lambda handle: planned_programs(
                     settings.paths,
                     split_names(template),
                     catalogue_requests(split_names(catalogue), out, seed, settings.jobs),
                     count,
+                    handle,
                 ),
                 as_json=format is OutputFormat.JSON,
                 quiet=quiet,
@@ -111,7 +114,9 @@ def coverage(
     )
 
 
-def _coverage(settings: Settings, programs: list[PlannedProgram], *, as_json: bool, quiet: bool) -> int:
+def _coverage(
+    settings: Settings, plan: Callable[[Handler], list[PlannedProgram]], *, as_json: bool, quiet: bool
+) -> int:
     with loading_notice():
         from eqfuzz.commands.measure_coverage import measure_coverage
     from eqfuzz.events.coverage import CoverageStarted, TraceStarted
@@ -130,7 +135,7 @@ def _coverage(settings: Settings, programs: list[PlannedProgram], *, as_json: bo
             report.handle(event)
 
     with report:
-        summary = measure_coverage(settings, programs, handle)
+        summary = measure_coverage(settings, plan(handle), handle)
     chart = settings.out / CHART
     write_curves(chart, started[0], summary)
     if not (as_json or quiet):

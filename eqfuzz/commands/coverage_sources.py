@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eqfuzz.commands.read_catalogue import CatalogueReading, CatalogueRequest
 from eqfuzz.errors import UsageError
-from eqfuzz.events.event import ignore
+from eqfuzz.events.event import Handler, ignore
 from eqfuzz.generate.catalogues.messages import CATALOGUES, Catalogue
 from eqfuzz.generate.catalogues.programs import CatalogueProgram
 from eqfuzz.generate.dag.generate import MIXED, NothingGenerated, ProgramGenerator
@@ -47,11 +47,16 @@ class PlannedProgram:
 
 
 def planned_programs(
-    paths: Sequence[Path], templates: Sequence[str], catalogues: Sequence[CatalogueRequest], count: int
+    paths: Sequence[Path],
+    templates: Sequence[str],
+    catalogues: Sequence[CatalogueRequest],
+    count: int,
+    handle: Handler = ignore,
 ) -> list[PlannedProgram]:
     """Those of each path and, ``count`` each, of each template and catalogue, the sources in turn.
 
-    Without any of them: the shipped seeds and all templates. Raises UsageError, and what ``CatalogueReading`` raises.
+    ``handle`` gets the events of reading the catalogues, which takes minutes. Without any source: the shipped seeds and
+    all templates. Raises UsageError, and what ``CatalogueReading`` raises.
     """
     everything = not paths and not templates and not catalogues
     sources = [_seeds(str(path), path) for path in paths]
@@ -66,7 +71,7 @@ def planned_programs(
         generator = ProgramGenerator(template)
         programs = ((f"{name}-{seed}", partial(_generated, generator, seed)) for seed in range(count))
         sources.append([PlannedProgram(f"template {name}", program, make) for program, make in programs])
-    sources += [_drawn(request, count) for request in catalogues]
+    sources += [_drawn(request, count, handle) for request in catalogues]
     turns = itertools.zip_longest(*sources)
     return [program for turn in turns for program in turn if program is not None]
 
@@ -84,9 +89,9 @@ def catalogue_requests(names: Sequence[str], out: Path, seed: int, jobs: int) ->
     ]
 
 
-def _drawn(request: CatalogueRequest, count: int) -> list[PlannedProgram]:
+def _drawn(request: CatalogueRequest, count: int, handle: Handler) -> list[PlannedProgram]:
     """``count`` programs of a catalogue, which its seed chooses. Raises KeyboardInterrupt when Ctrl-C ends reading."""
-    reading = CatalogueReading(request, ignore)
+    reading = CatalogueReading(request, handle)
     if reading.run() is not Ending.DONE:
         raise KeyboardInterrupt
     programs = reading.programs()

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eqfuzz.atomic_file import write_atomically
+from eqfuzz.events.catalogue import CatalogueStarted, OperatorRead
 from eqfuzz.events.coverage import CoverageCount, CoverageStarted, CoverageSummary, ProgramCovered, TraceStarted
 from eqfuzz.events.event import Event
 from eqfuzz.report.charts import COLOURS, Level, Series, line_chart
@@ -42,7 +43,13 @@ class CoverageReport(LiveReport):
     def handle(self, event: Event) -> None:
         """Count and show one event. Not to be called by two threads at once."""
         match event:
+            case CatalogueStarted():
+                self._progress.rename(f"operators by dtype of {event.catalogue}")
+                self._progress.begin(event.pairs - event.earlier)
+            case OperatorRead():
+                self._progress.advance()
             case CoverageStarted():
+                self._progress.rename("programs")
                 self._start(event)
             case TraceStarted():
                 self._progress.start(event.index, event.program)
