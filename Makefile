@@ -71,7 +71,7 @@ SWEEP = eqfuzz-out/sweeps/$(CATALOGUE)
 # Samples of each operator, or module, and dtype, and as many with other arguments: one pooling has 10,080, one loss 881.
 SWEEP_OPTIONS_opinfo := --most 3
 SWEEP_OPTIONS_modules := --most 30
-SWEEP_OPTIONS_numpy := --most 20
+SWEEP_OPTIONS_numpy := --most 14
 
 sweep: setup
 	@mkdir -p $(SWEEP) $(SWEPT)

@@ -19,6 +19,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.catalogue import CatalogueStarted, CatalogueSummary, OperatorRead
 from eqfuzz.events.event import Handler
 from eqfuzz.generate.catalogues.messages import (
+    ALL_FATAL,
     CATALOGUES,
     DTYPES,
     REFUSED,
@@ -51,7 +52,7 @@ _FORMAT = 8
 """Of the journal: it changes where other samples are written."""
 
 _MOST_CRASHES = 20
-"""Samples of one operator and dtype that may end the process before the others are given up."""
+"""Samples of one operator and dtype that may end the process before all are left out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,15 +104,28 @@ def listed_operators(
 
 
 def written_samples(pool: Pool, job: WriteJob | WriteRefusedJob) -> SamplesWritten:
-    """The answer of the job, again without each sample that ends the child. Raises InternalError and RunnerFailed."""
+    """The answer of the job, again without each sample that ends the child: of too many, no sample is read.
+
+    Raises InternalError and RunnerFailed.
+    """
     while True:
         reply = pool.ask(job)
         ended = reply.exit
         if isinstance(reply.answer, SamplesWritten) and ended.reason == "done":
             return reply.answer
-        word, _, number = reply.stage.partition(" ")
-        if ended.reason not in DEATHS or word != SAMPLE or len(job.skip) == _MOST_CRASHES:
+        if ended.reason not in DEATHS:
             raise InternalError(f"{job.operator} in {job.dtype}: {ended.detail}", ended.output)
+        word, _, number = reply.stage.partition(" ")
+        if word != SAMPLE or len(job.skip) == _MOST_CRASHES:
+            count = len(job.skip) + 1
+            return SamplesWritten(
+                operator=job.operator,
+                dtype=job.dtype,
+                samples=count,
+                repeats=0,
+                results=(),
+                left_out={ALL_FATAL: count},
+            )
         job = dataclasses.replace(job, skip=(*job.skip, int(number)))
 
 

@@ -13,6 +13,9 @@ TARGET = "eqfuzz.generate.catalogues.jobs:TARGET"
 SAMPLE = "sample"
 """The first word of the stage that a child is in while it runs a sample; its number is the second."""
 
+ALL_FATAL = "eager ends the process, outside of a call or in many: the operator is left out"
+"""The reason why no sample of an operator is written."""
+
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64")
 """Dtypes of operands, in the order in which programs are written."""
 

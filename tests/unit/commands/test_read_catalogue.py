@@ -12,6 +12,7 @@ from eqfuzz.errors import UsageError
 from eqfuzz.events.catalogue import CatalogueStarted
 from eqfuzz.events.event import Event
 from eqfuzz.generate.catalogues.messages import (
+    ALL_FATAL,
     CatalogueListed,
     ListJob,
     OperatorListed,
@@ -24,7 +25,10 @@ from eqfuzz.run.messages.job import ChildExit, JobReply
 
 
 class ScriptedPool:
-    """Answers as children would: the third sample of ``fatal`` ends each that runs it, ``broken`` always fails."""
+    """Answers as children would.
+
+    The third sample of ``fatal`` ends each that runs it, ``broken`` always fails, ``hopeless`` ends all.
+    """
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.closing = threading.Event()
@@ -41,12 +45,15 @@ class ScriptedPool:
     def ask(self, job: Any) -> JobReply[Any]:
         done = ChildExit(reason="done")
         if isinstance(job, ListJob):
-            names = ("add", "fatal", "broken")
+            names = ("add", "fatal", "broken", "hopeless")
             listed = tuple(OperatorListed(name=name, dtypes=job.dtypes) for name in names)
             return JobReply(answer=CatalogueListed(operators=listed), exit=done)
         assert isinstance(job, WriteJob)
         if job.operator == "broken":
             return JobReply(answer=None, exit=ChildExit(reason="error", detail="a defect"), stage="samples")
+        if job.operator == "hopeless":
+            stage = "samples" if job.dtype == "bool" else f"sample {len(job.skip) + 1}"
+            return JobReply(answer=None, exit=ChildExit(reason="crash", detail="SIGABRT"), stage=stage)
         if job.operator == "fatal" and 3 not in job.skip:
             return JobReply(answer=None, exit=ChildExit(reason="crash", detail="SIGSEGV"), stage="sample 3")
         result = WrittenResult(sample=1, expression="${x} + 1", inputs=(("x", "rng.normal(2)"),))
@@ -111,3 +118,11 @@ def test_unreadable_journal_is_bad_input(tmp_path: Path):
     (tmp_path / read_catalogue.JOURNAL).write_text("no JSON\n")
     with pytest.raises(UsageError, match=r"samples\.jsonl:1: is no result"):
         CatalogueReading(CatalogueRequest(tmp_path), lambda event: None)
+
+
+@pytest.mark.parametrize(("dtype", "crashes"), [("float32", 21), ("bool", 1)])
+def test_operator_that_ends_too_many_children_is_left_out(dtype: str, crashes: int):
+    written = read_catalogue.written_samples(ScriptedPool(), WriteJob(operator="hopeless", dtype=dtype))  # type: ignore[arg-type]
+    assert not written.results
+    assert written.left_out == {ALL_FATAL: crashes}
+    assert written.samples == crashes
