@@ -437,6 +437,7 @@ class _ProgramJudging:
             bucketer=self._bucketer,
             text=program.source,
             results=tuple(ResultPlaces(tuple(arguments), submodule) for arguments, submodule in places),
+            is_confirmed=lambda finding: self._bucketer.issue_of(finding) is not None,
         )
 
 
