@@ -74,8 +74,8 @@ class Model(Table):
     program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
-GRAPHS = "graphs"
-Tier = Literal["graphs", "code"]
+GRAPHS, FIRST_GRAPHS = "graphs", "first-graphs"
+Tier = Literal["first-graphs", "graphs", "code"]
 
 USUAL_CONFIGS = ("inductor", "inductor-dynamic")
 """Compile configurations of a campaign that names none."""
@@ -93,7 +93,8 @@ class CampaignCompileSettings(CompileSettings):
     tiers: tuple[Tier, ...] = Field(
         default=get_args(Tier),
         min_length=1,
-        description="how far items are compiled, one of these each; graphs: to code only where graphs are wrong",
+        description="how far items are compiled, one of these each; graphs: to code only where graphs are wrong;"
+        " first-graphs: the same of the first call of the seed, without variants",
     )
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 

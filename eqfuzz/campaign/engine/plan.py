@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from eqfuzz.campaign.configuration import GRAPHS, Configuration
+from eqfuzz.campaign.configuration import FIRST_GRAPHS, GRAPHS, Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.outcome import Symptom
@@ -111,7 +111,10 @@ def plan_epoch(
             is_lowered = config in space.lowered
         arms = {"source": name, "config": config}
         if is_lowered:
-            arms["tier"] = _ranked(feedback.enabled, bandit, "tier", configuration.compiling.tiers, rng)[0]
+            tiers = configuration.compiling.tiers
+            if times[seed.name] > 1:  # its first call would only be judged again
+                tiers = tuple(tier for tier in tiers if tier != FIRST_GRAPHS) or tiers
+            arms["tier"] = _ranked(feedback.enabled, bandit, "tier", tiers, rng)[0]
         favoured = bandit.rank("rules", space.families, rng)[:FAVOURED] if feedback.enabled else []
         digest = put_program(seed.text)
         options = ItemOptions(
@@ -120,7 +123,8 @@ def plan_epoch(
             configs=config_names,
             traced=rng.random() < feedback.traced,
             met=tuple(sorted(symptoms.get(digest, ()))),
-            graphs_first=arms.get("tier") == GRAPHS,
+            graphs_first=arms.get("tier") in (GRAPHS, FIRST_GRAPHS),
+            first_call=arms.get("tier") == FIRST_GRAPHS,
             buckets=tuple(sorted(buckets)),
             settings=settings,
         )

@@ -122,6 +122,8 @@ class ItemRunner:
             graphs_first=options.graphs_first,
             known_symptoms=frozenset(options.met),
         )
+        if options.first_call:
+            settings = _of_first_call(settings)
         seed = self.seeds.seed_run(
             order.index,
             Path(order.item.name),
@@ -206,3 +208,14 @@ class _OutcomeCollector:
         )
         texts = {variant: seed.source_of(variant) for variant in outcome.features if variant}
         return ItemResult(outcome, tuple(self._findings), texts)
+
+
+def _of_first_call(settings: Settings) -> Settings:
+    """The settings for a seed of which only the first call is judged, once."""
+    return dataclasses.replace(
+        settings,
+        rewriting=settings.rewriting.model_copy(update={"strategy": "none"}),
+        compiling=settings.compiling.model_copy(update={"threaded": 0.0}),
+        judging=settings.judging.model_copy(update={"steps": 0, "input_sets": 1}),
+        own_random=False,
+    )

@@ -54,6 +54,8 @@ class ItemOptions:
     """Symptoms of the original that were confirmed before."""
     graphs_first: bool = False
     """Whether code is compiled only where graphs differ from eager."""
+    first_call: bool = False
+    """Whether only the seed's first call is judged: without variants, and without calls on changed inputs."""
     buckets: tuple[str, ...] = ()
     """Ids of the buckets that have a confirmed finding."""
     settings: Json = dataclasses.field(default_factory=dict[str, Any])

@@ -134,17 +134,33 @@ def test_mutated_configurations_start_from_those_of_the_corpus(files):
     assert not any(item.options.settings for item in items if item not in mutated)
 
 
-def test_tiers_are_arms_of_configurations_that_lower_graphs(files):
-    space = SearchSpace([files], ["forms"], ["inductor", "eager"], frozenset(["inductor"]))
-    bandit = Bandit([Arm("tier", "graphs", 900.0, 10.0, 9), Arm("tier", "code", 0.0, 900.0, 9)])
+def test_tiers_are_arms_of_configurations_that_lower_graphs():
+    generated = TemplateSeeds("fusion", ProgramGenerator(shipped_templates()["fusion"]), 5)
+    space = SearchSpace([generated], ["forms"], ["inductor", "eager"], frozenset(["inductor"]))
+    poor = [Arm("tier", tier, 0.0, 900.0, 9) for tier in ("first-graphs", "code")]
+    bandit = Bandit([Arm("tier", "graphs", 900.0, 10.0, 9), *poor])
 
-    def tiers(configuration: Configuration, bandit: Bandit) -> Counter[tuple[str, str | None, bool]]:
+    def tiers(configuration: Configuration, bandit: Bandit) -> Counter[tuple[str, str | None, bool, bool]]:
         items = plan_epoch(configuration, 2, space, bandit, NOTHING, digest, {})
-        return Counter((item.arms["config"], item.arms.get("tier"), item.options.graphs_first) for item in items)
+        return Counter(
+            (item.arms["config"], item.arms.get("tier"), item.options.graphs_first, item.options.first_call)
+            for item in items
+        )
 
     drawn = tiers(Configuration(), Bandit())
-    assert set(drawn) == {("inductor", "graphs", True), ("inductor", "code", False), ("eager", None, False)}
+    to_code, to_graphs = ("inductor", "code", False, False), ("inductor", "graphs", True, False)
+    without_tier = ("eager", None, False, False)
+    assert set(drawn) == {to_code, to_graphs, ("inductor", "first-graphs", True, True), without_tier}
     steered = tiers(Configuration(), bandit)
-    assert steered["inductor", "graphs", True] > 3 * steered["inductor", "code", False]
+    assert steered[to_graphs] > 3 * (steered.total() - steered[to_graphs] - steered[without_tier])
     only_code = tiers(from_tables({"compiling": {"tiers": ["code"]}}, "here"), bandit)
-    assert set(only_code) == {("inductor", "code", False), ("eager", None, False)}
+    assert set(only_code) == {to_code, without_tier}
+
+
+def test_first_call_of_a_seed_is_judged_alone_once(files):
+    space = SearchSpace([files], ["forms"], ["inductor"], frozenset(["inductor"]))
+    bandit = Bandit([Arm("tier", "first-graphs", 900.0, 10.0, 9)])
+    items = plan_epoch(Configuration(), 2, space, bandit, NOTHING, digest, {})
+    alone = [item.name for item in items if item.options.first_call]
+    assert alone
+    assert len(set(alone)) == len(alone)
