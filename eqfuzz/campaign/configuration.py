@@ -94,7 +94,7 @@ class CampaignCompileSettings(CompileSettings):
         default=get_args(Tier),
         min_length=1,
         description="how far items are compiled, one of these each; graphs: to code only where graphs are wrong;"
-        " first-graphs: the same of the first call of the seed, without variants",
+        " first-graphs: the same of the first input set of the seed, without variants",
     )
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 

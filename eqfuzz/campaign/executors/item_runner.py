@@ -211,7 +211,7 @@ class _OutcomeCollector:
 
 
 def _of_first_call(settings: Settings) -> Settings:
-    """The settings for a seed of which only the first call is judged, once."""
+    """The settings for a seed of which only the first input set is judged, without variants, other sizes and dtypes."""
     return dataclasses.replace(
         settings,
         rewriting=settings.rewriting.model_copy(update={"strategy": "none"}),

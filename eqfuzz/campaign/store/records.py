@@ -55,7 +55,7 @@ class ItemOptions:
     graphs_first: bool = False
     """Whether code is compiled only where graphs differ from eager."""
     first_call: bool = False
-    """Whether only the seed's first call is judged: without variants, and without calls on changed inputs."""
+    """Whether only the first input set of the seed is judged: without variants, and without other sizes and dtypes."""
     buckets: tuple[str, ...] = ()
     """Ids of the buckets that have a confirmed finding."""
     settings: Json = dataclasses.field(default_factory=dict[str, Any])
