@@ -49,6 +49,13 @@ def test_links_lead_to_files_and_headings(page):
     assert broken == []
 
 
+def test_index_of_measurements_has_every_page():
+    folder = ROOT / "docs" / "measurements"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    pages = [str(page.relative_to(folder)) for page in sorted(folder.rglob("*.md"))]
+    assert [page for page in pages if page != "index.md" and f"]({page})" not in index] == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page != HISTORY], ids=ids)
 def test_pages_name_files_and_modules_that_exist(page):
     assert missing_names(without_blocks(page.read_text(encoding="utf-8")), "`", page.parent) == []
