@@ -49,6 +49,7 @@ from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import ConfirmedFinding, FindingConfirmer
 from eqfuzz.triage.findings.finding import Finding
+from eqfuzz.triage.findings.fingerprint import changed_by
 from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
@@ -401,7 +402,7 @@ class SeedRun:
                 for cell in cells:
                     self._emit_cell(cell)
                 continue
-            cells.sort(key=lambda c: (c.config != self.settings.baseline, c.config != one_thread(c.config)))
+            cells.sort(key=self._rank)
             confirmed = confirmer.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
@@ -428,12 +429,24 @@ class SeedRun:
         )
 
     def _baseline_of(self, cell: Cell) -> Cell:
-        """The cell under the baseline configuration or with one thread if it has the same symptom, else ``cell``."""
-        for name in (self.settings.baseline, one_thread(cell.config)):
-            stock = self.cells.get((cell.variant, cell.device, name))
-            if stock is not None and stock.verdict.symptom == cell.verdict.symptom:
-                return stock
-        return cell
+        """The cell that stands for ``cell``: the first by ``_rank`` of the same program with the same symptom.
+
+        Under other configurations than the baseline and one thread, the same change of the calls must have led to it.
+        """
+        stock, changes = (self.settings.baseline, one_thread(cell.config)), changed_by(cell.verdict)
+
+        def is_alike(other: Cell) -> bool:
+            is_same = (other.variant, other.device) == (cell.variant, cell.device)
+            is_same = is_same and other.verdict.symptom == cell.verdict.symptom
+            return is_same and (other.config in stock or changed_by(other.verdict) == changes)
+
+        return min(filter(is_alike, self.cells.values()), key=self._rank, default=cell)
+
+    def _rank(self, cell: Cell) -> tuple[bool, bool, bool, str, int]:
+        """Orders cells of one symptom: what a reader knows best comes first."""
+        config = cell.config
+        is_last = config == GUARDS.name
+        return config != self.settings.baseline, config != one_thread(config), is_last, config, cell.variant
 
     def _emit_cell(self, cell: Cell) -> None:
         rules = self.variants[cell.variant - 1].rules if cell.variant else []

@@ -85,6 +85,23 @@ def test_another_leaf_of_a_variant_is_a_second_finding(monkeypatch, tmp_path):
     assert groups == [[(1, "wrong-result"), (3, "wrong-result")], [(2, "wrong-result")]]
 
 
+def test_configurations_besides_the_baseline_share_a_finding(monkeypatch, tmp_path):
+    wrong = Verdict(VerdictKind.WRONG_RESULT, "call 5 (integer values): output[0] differs", Evidence(path="output[0]"))
+    cells = [(0, "guards", wrong), (0, "inductor", AGREE), (0, "inductor-dynamic", wrong)]
+    groups = groups_of(monkeypatch, cells, Settings(out=tmp_path))
+    assert [[cell.config for cell in group] for group in groups] == [["inductor-dynamic", "guards"]]
+
+
+def test_difference_after_a_change_of_the_calls_is_a_finding_of_its_own(monkeypatch, tmp_path):
+    labels = {"guards": "call 5 (x.requires_grad becomes True)", "inductor-dynamic": "call 0"}
+    cells = [
+        (0, config, Verdict(VerdictKind.WRONG_RESULT, f"{label}: output[0] differs", Evidence(path="output[0]")))
+        for config, label in labels.items()
+    ]
+    groups = groups_of(monkeypatch, cells, Settings(out=tmp_path))
+    assert sorted(cell.config for [cell] in groups) == sorted(labels)
+
+
 def test_most_severe_symptom_is_confirmed_first(monkeypatch, tmp_path):
     kinds = VerdictKind.WRONG_METADATA, VerdictKind.COMPILER_CRASH, VerdictKind.WRONG_GRADIENT, VerdictKind.WRONG_RESULT
     groups = confirmed(monkeypatch, tmp_path, *(Verdict(kind, "it differs", Evidence(path="x")) for kind in kinds))
