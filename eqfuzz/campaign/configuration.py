@@ -74,7 +74,7 @@ class Model(Table):
     program_timeout: Positive = Field(default=10.0, description="wall seconds to load a program, and to run it")
 
 
-GRAPHS, FIRST_GRAPHS = "graphs", "first-graphs"
+CODE, GRAPHS, FIRST_GRAPHS = "code", "graphs", "first-graphs"
 Tier = Literal["first-graphs", "graphs", "code"]
 
 USUAL_CONFIGS = ("inductor", "inductor-dynamic")

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from eqfuzz.campaign.configuration import FIRST_GRAPHS, GRAPHS, Configuration
+from eqfuzz.campaign.configuration import CODE, FIRST_GRAPHS, GRAPHS, Configuration
 from eqfuzz.campaign.feedback.bandit import Bandit
 from eqfuzz.campaign.sources.files import DrawHistory, SeedSource, SeedText
 from eqfuzz.campaign.store.outcome import Symptom
@@ -20,6 +20,9 @@ from eqfuzz.run.configs.options import Option
 
 FIRST_EPOCH = 4
 """Largest number of seeds of the first epoch, in which the smallest are the first: a new campaign learns early."""
+
+TIER_COSTS = {FIRST_GRAPHS: 0.1, GRAPHS: 1.4, CODE: 1.5}
+"""What an item costs in a campaign with as many items of each, in averages; see docs/measurements/campaigns.md."""
 
 FAVOURED = 4
 """Number of families of rules that a seed's random derivations draw from more often."""
@@ -114,7 +117,7 @@ def plan_epoch(
             tiers = configuration.compiling.tiers
             if times[seed.name] > 1:  # its first call would only be judged again
                 tiers = tuple(tier for tier in tiers if tier != FIRST_GRAPHS) or tiers
-            arms["tier"] = _ranked(feedback.enabled, bandit, "tier", tiers, rng)[0]
+            arms["tier"] = _ranked(feedback.enabled, bandit, "tier", tiers, rng, TIER_COSTS)[0]
         favoured = bandit.rank("rules", space.families, rng)[:FAVOURED] if feedback.enabled else []
         digest = put_program(seed.text)
         options = ItemOptions(
@@ -142,5 +145,14 @@ def _hangs(symptoms: Collection[Symptom]) -> bool:
     return any(str(VerdictKind.HANG) in symptom for symptom in symptoms)
 
 
-def _ranked(uses_feedback: bool, bandit: Bandit, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:
-    return bandit.rank(dimension, names, rng) if uses_feedback else rng.sample(list(names), len(names))
+def _ranked(
+    uses_feedback: bool,
+    bandit: Bandit,
+    dimension: str,
+    names: Sequence[str],
+    rng: random.Random,
+    costs: Mapping[str, float] | None = None,
+) -> list[str]:
+    if not uses_feedback:
+        return rng.sample(list(names), len(names))
+    return bandit.rank(dimension, names, rng, costs)

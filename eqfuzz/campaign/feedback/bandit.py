@@ -13,7 +13,7 @@ DISCOUNT = 0.97
 
 
 class Bandit:
-    """Rewards and costs of arms by dimension. The prior of every arm is one success at the average cost."""
+    """Rewards and costs of arms by dimension. The prior of every arm is one success at its usual cost."""
 
     def __init__(self, arms: Iterable[Arm] = ()) -> None:
         self._arms = {(arm.dimension, arm.name): arm for arm in arms}
@@ -27,18 +27,21 @@ class Bandit:
         """One of ``names``, arms with more reward per cost more often. Raises ValueError for no names."""
         return self.rank(dimension, names, rng)[0]
 
-    def rank(self, dimension: str, names: Sequence[str], rng: random.Random) -> list[str]:
+    def rank(
+        self, dimension: str, names: Sequence[str], rng: random.Random, costs: Mapping[str, float] | None = None
+    ) -> list[str]:
         """``names`` by drawn reward per cost, the highest first. Raises ValueError for no names.
 
         The reward per cost of an arm is drawn from the Gamma distribution that its results leave of the prior
-        (Chapelle & Li 2011 on Thompson sampling).
+        (Chapelle & Li 2011 on Thompson sampling). ``costs`` are the usual ones, in averages; 1 where there is none.
         """
         if not names:
             raise ValueError(f"nothing to choose from in {dimension}")
 
         def draw(name: str) -> float:
             arm = self._arms.get((dimension, name), Arm(dimension, name, 0.0, 0.0, 0))
-            return rng.gammavariate(1 + arm.reward, 1 / (1 + arm.cost))
+            usual = costs.get(name, 1.0) if costs is not None else 1.0
+            return rng.gammavariate(1 + arm.reward, 1 / (usual + arm.cost))
 
         drawn = {name: draw(name) for name in names}
         return sorted(names, key=lambda name: drawn[name], reverse=True)

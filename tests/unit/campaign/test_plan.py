@@ -147,12 +147,13 @@ def test_tiers_are_arms_of_configurations_that_lower_graphs():
             for item in items
         )
 
-    drawn = tiers(Configuration(), Bandit())
+    drawn = tiers(from_tables({"feedback": {"epoch": 400}}, "here"), Bandit())
     to_code, to_graphs = ("inductor", "code", False, False), ("inductor", "graphs", True, False)
     without_tier = ("eager", None, False, False)
     assert set(drawn) == {to_code, to_graphs, ("inductor", "first-graphs", True, True), without_tier}
     steered = tiers(Configuration(), bandit)
     assert steered[to_graphs] > 3 * (steered.total() - steered[to_graphs] - steered[without_tier])
+    assert drawn["inductor", "first-graphs", True, True] > drawn[to_code] + drawn[to_graphs]
     only_code = tiers(from_tables({"compiling": {"tiers": ["code"]}}, "here"), bandit)
     assert set(only_code) == {to_code, without_tier}
 
