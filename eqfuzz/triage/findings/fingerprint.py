@@ -54,8 +54,14 @@ _CHANGES = {
 }
 """What a call changed, in words, by a pattern of its label."""
 
-_FREE = ("", "the same inputs again", "new values", "integer values", "the first inputs after that")
-"""Labels of calls without a change that needs a guard."""
+_FREE = {
+    "": "",
+    "the same inputs again": "repeat",
+    "new values": "values",
+    "integer values": "integers",
+    "the first inputs after that": "",
+}
+"""The checks that make calls without a change that needs a guard, by the label; none for those of the seed."""
 
 _FAKE_CALL = re.compile(r"(RuntimeError when making fake tensor call: )\S+: (?=\w+: )")
 """Dynamo puts the operator before the exception, and one defect meets every operator on the same kind of tensor."""
@@ -93,6 +99,11 @@ def changed_by(verdict: Verdict) -> str:
         return ""
     words = [words for pattern, words in _CHANGES.items() if re.search(pattern, label)]
     return words[0] if words else normalised(label)
+
+
+def check_of(verdict: Verdict) -> str:
+    """The check that made the failing call; empty for a call of the seed, or a change that needs a guard."""
+    return _FREE.get(_label(verdict), "")
 
 
 def changed_to(verdict: Verdict) -> Any:

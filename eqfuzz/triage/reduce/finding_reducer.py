@@ -22,7 +22,7 @@ from eqfuzz.torch_internals.bisector import application
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
 from eqfuzz.triage.confirm.rerun import Rerun, trial
 from eqfuzz.triage.findings.finding import Finding, ReductionResult, original_outcome
-from eqfuzz.triage.findings.fingerprint import changed_by
+from eqfuzz.triage.findings.fingerprint import changed_by, check_of
 from eqfuzz.triage.findings.program_features import statements
 from eqfuzz.triage.findings.stage import LADDER, STAGES
 from eqfuzz.triage.reduce.ddmin import ddmin
@@ -303,6 +303,9 @@ def _plans(finding: Finding, config: Config) -> Iterator[CompareJob]:
     if changed_by(finding.verdict):
         yield dataclasses.replace(own, checks=(*quiet, "guards"), steps=GUARDS_TRIED, input_sets=1, calls=0)
     else:
+        check = check_of(finding.verdict)
+        if check:
+            yield dataclasses.replace(own, checks=(*quiet, check), steps=0, input_sets=1, calls=0)
         for sets in dict.fromkeys((1, finding.call + 1)):
             yield dataclasses.replace(own, checks=quiet, steps=0, input_sets=sets, calls=0)
     yield own

@@ -264,6 +264,21 @@ def test_guards_are_checked_on_other_changes(monkeypatch):
     assert smaller.verdict.message == "call 1 (model.rate is 7): output differs"
 
 
+def test_check_that_made_the_failing_call_is_tried_alone_first(monkeypatch):
+    verdict = Verdict(VerdictKind.WRONG_RESULT, "call 5 (integer values): output differs", Evidence(call=5))
+
+    def verdict_of(case, config):
+        hits = config.backend == "inductor" and "amin" in case.program.source and "integers" in case.checks
+        return dataclasses.replace(verdict, message="call 1 (integer values): output differs") if hits else AGREE
+
+    imagined = Imagined(monkeypatch, verdict_of)
+    checks = ("outputs", "guards", "repeat", "integers")
+    finding = big(verdict=verdict, environment=ENVIRONMENT.model_copy(update={"checks": checks}))
+    smaller, _ = smallest(finding)
+    assert {(case.steps, case.input_sets, case.checks) for case in imagined.cases} == {(0, 1, ("outputs", "integers"))}
+    assert smaller.environment.checks == ("outputs", "integers")
+
+
 def test_known_answers_are_not_run_again(monkeypatch):
     imagined, answers = Imagined(monkeypatch, wrong_where("amin")), {}
     once, _ = smallest(big(), answers=answers)
