@@ -84,7 +84,8 @@ class BatchedCells:
     """Judges the cells of the variants that are added, at most ``together`` at a time.
 
     A finding on the shared path, the death of a process included, is judged again on torch's stock path in a new
-    process, and only that counts. ``counts`` has the kernels by what was done with them.
+    process, and only that counts; once for each symptom under a configuration, which is often that of all variants.
+    ``counts`` has the kernels by what was done with them.
     """
 
     def __init__(self, job: RunJob, judge: CellJudge, emit: Emit, together: int = TOGETHER) -> None:
@@ -94,6 +95,8 @@ class BatchedCells:
         self._clock: StageTimer = judge.clock
         self._emit = emit
         self._tasks: deque[_Task] = deque()
+        self._again: deque[_Task] = deque()
+        self._confirmed: set[tuple[tuple[str, str], tuple[str, str]]] = set()
         self._waiting: list[tuple[_Task, _Cell, Sequence[Kernel]]] = []
         self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
@@ -120,10 +123,12 @@ class BatchedCells:
         # A garbage collection in a child would touch, and so copy, every page that holds an object.
         gc.freeze()
         try:
-            while self._tasks or self._waiting:
-                if self._tasks and len(self._waiting) < self._together:
-                    task = self._tasks.popleft()
-                    if task.place not in self._dropped:
+            while self._again or self._tasks or self._waiting:
+                if (self._again or self._tasks) and len(self._waiting) < self._together:
+                    task = (self._again or self._tasks).popleft()
+                    if task.fast is not None and (task.place, task.fast.verdict.symptom) in self._confirmed:
+                        self._emit(task.fast)
+                    elif task.place not in self._dropped:
                         self._start(task)
                 else:
                     self._continue()
@@ -204,7 +209,7 @@ class BatchedCells:
             self._codes.add(place)
         self._judge.explained.update(report.explained)
         if not task.stock and report.verdict.is_finding and not self._job.results:
-            self._tasks.appendleft(dataclasses.replace(task, fast=report))
+            self._again.append(dataclasses.replace(task, fast=report))
             return
         if task.fast is not None and not report.verdict.is_finding:
             words = (
@@ -212,6 +217,8 @@ class BatchedCells:
             )
             flaky = Verdict(VerdictKind.FLAKY, f"{words}: {task.fast.verdict.message}", cause=NOT_STOCK)
             report = dataclasses.replace(report, verdict=flaky)
+        elif task.fast is not None:
+            self._confirmed.add((task.place, report.verdict.symptom))
         self._emit(report)
         if report.verdict.kind is VerdictKind.HANG and task.subject.number == 0:
             self._dropped.add(task.place)  # otherwise every variant would wait until the same deadline

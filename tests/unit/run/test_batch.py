@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
+from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
 from eqfuzz.run.configs.named import DEFAULT_CONFIG
 from eqfuzz.run.jobs import batch
@@ -17,6 +17,11 @@ from eqfuzz.run.messages.cell_messages import CellFinished, CellProcessExit, Ker
 from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
 
 PROGRAM = recognise("def program(x):\n    return x\n\ndef inputs(rng):\n    yield (rng.normal(2),)\n", "seed.py")
+
+
+CELLS = 3
+VERDICTS: dict[int, Verdict] = {}
+"""Verdicts of processes, counted from 1; the others agree."""
 
 
 @pytest.fixture
@@ -34,8 +39,9 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             events.append(f"start {self.number}")
 
         def messages_of_cell(self):
-            yield KernelsRequested(kernels=(Kernel((), f"kernel {self.number}"),))
-            verdict = Verdict(VerdictKind.AGREE, "")
+            if self.number <= CELLS:  # torch's stock path asks for none
+                yield KernelsRequested(kernels=(Kernel((), f"kernel {self.number}"),))
+            verdict = VERDICTS.get(self.number, Verdict(VerdictKind.AGREE, ""))
             report = CellReport(variant=self.number, device="cpu", config="inductor", verdict=verdict, seconds=0.0)
             yield CellFinished(report=report, codes=(), account={}, alone=0)
             yield CellProcessExit(reason="done", detail="", traceback="", stage="end", seconds=0.0)
@@ -58,14 +64,16 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-def judged(together: int) -> None:
+def judged(together: int) -> list[CellReport]:
+    reports: list[CellReport] = []
     clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
     judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[])
-    cells = BatchedCells(RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,)), judge, lambda _: None, together)
-    for number in range(1, 4):
+    cells = BatchedCells(RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,)), judge, reports.append, together)
+    for number in range(1, 1 + CELLS):
         subject: Any = types.SimpleNamespace(number=number)
         cells.add(subject, [("cpu", DEFAULT_CONFIG)])
     cells.finish()
+    return reports
 
 
 def test_kernels_of_several_cells_are_built_together(log: list[str]):
@@ -76,3 +84,29 @@ def test_kernels_of_several_cells_are_built_together(log: list[str]):
 def test_cells_of_large_programs_end_one_by_one(log: list[str]):
     judged(1)
     assert log == ["start 1", "build 1", "run 1", "start 2", "build 1", "run 2", "start 3", "build 1", "run 3"]
+
+
+def wrong(path: str) -> Verdict:
+    return Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=path))
+
+
+def judged_with(monkeypatch: pytest.MonkeyPatch, verdicts: dict[int, Verdict]) -> list[CellReport]:
+    for number, verdict in verdicts.items():
+        monkeypatch.setitem(VERDICTS, number, verdict)
+    return judged(TOGETHER)
+
+
+def test_one_symptom_is_judged_again_once(log: list[str], monkeypatch: pytest.MonkeyPatch):
+    reports = judged_with(monkeypatch, dict.fromkeys((1, 2, 3, 4), wrong("output")))
+    assert [report.verdict.symptom for report in reports] == [wrong("output").symptom] * 3
+    assert [event for event in log if event.startswith("start")] == ["start 1", "start 2", "start 3", "start 4"]
+
+
+def test_other_symptoms_are_judged_again(log: list[str], monkeypatch: pytest.MonkeyPatch):
+    judged_with(monkeypatch, {number: wrong(f"output[{number % 3}]") for number in range(1, 7)})
+    assert [event for event in log if event.startswith("start")][-1] == "start 6"
+
+
+def test_symptom_that_the_stock_path_lacks_is_judged_again_each_time(log: list[str], monkeypatch: pytest.MonkeyPatch):
+    reports = judged_with(monkeypatch, dict.fromkeys((1, 2, 3), wrong("output")))
+    assert [report.verdict.kind for report in reports] == [VerdictKind.FLAKY] * 3
