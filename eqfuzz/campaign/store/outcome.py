@@ -25,7 +25,7 @@ class Outcome(pydantic.BaseModel):
     variants: int = Field(default=0, description="variants that were run")
     cells: int = Field(default=0, description="compiled cells")
     erased: int = Field(default=0, description="compiled cells with the generated code of an earlier one")
-    only_graphs: int = Field(default=0, description="compiled cells that ended with graphs that are right")
+    only_graphs: int = Field(default=0, description="compiled cells that ended with their graphs, which are not wrong")
     verdicts: dict[str, int] = Field(default={}, description="number of compiled cells by verdict")
     seconds: float = Field(default=0.0, description="wall seconds")
     cpu_seconds: float = Field(default=0.0, description="CPU seconds of all processes of the item")

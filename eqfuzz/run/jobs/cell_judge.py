@@ -155,12 +155,11 @@ class CellJudge:
         if self.graphs_first and device == "cpu" and has_borders(config):
             signals = FeatureCollector()
             with self._instruments(signals, lines):
-                is_right = self._gives_right_graphs(subject, config)
-            if is_right:
+                verdict = self._verdict_on_graphs(subject, config)
+            if verdict is not None:
                 if self.traced:
                     self.clock.announce(LinesTraced(files=lines))
-                agrees = report(Verdict(VerdictKind.AGREE, "the graphs agree with eager, and were not lowered"))
-                return dataclasses.replace(agrees, only_graphs=True, features=tuple(signals.features))
+                return dataclasses.replace(report(verdict), only_graphs=True, features=tuple(signals.features))
         signals = FeatureCollector()
         self.clock.enter("compile", seconds, *place)
         forget_compiled_code()
@@ -202,8 +201,7 @@ class CellJudge:
     ) -> Generator[tuple[GraphBorders, Callable[[], Verdict]]]:
         """Borders, and what runs and judges the subject as these say. It is compiled once, on the CPU.
 
-        With ``code=False`` only graphs are made, and few noisy runs decide, as nothing is claimed. Values alone are
-        judged: a graph promises no strides.
+        With ``code=False`` only graphs are made. Values alone are judged: a graph promises no strides.
         """
         checks = tuple(name for name in self.job.checks if name in _OF_VALUES)
         forget_compiled_code()
@@ -214,18 +212,25 @@ class CellJudge:
             if any(call.raised is not None for call in compiled.calls):
                 return Verdict(VerdictKind.INCONCLUSIVE, "a graph raises an exception")
             compare = partial(_compare_compiled, subject.eager, compiled, checks)
-            return self._verdict(compare, [subject], THRESHOLDS.samples if code else THRESHOLDS.samples[:1])
+            return self._verdict(compare, [subject])
 
         with config.patched(), borders.compiling():
             self.clock.enter("compile", self.job.limits.compile_s, subject.number, "cpu", config.name)
             yield borders, verdict
 
-    def _gives_right_graphs(self, subject: LoadedVariant, config: Config) -> bool:
-        """Whether eager and the graphs that would be lowered compute the same."""
+    def _verdict_on_graphs(self, subject: LoadedVariant, config: Config) -> Verdict | None:
+        """The verdict on the graphs that would be lowered; None where only code can give one.
+
+        What no number of noisy runs explains nor makes a difference for sure stays so in code.
+        """
         if any(call.raised is not None for call in subject.eager.calls) or not set(_OF_VALUES) & set(self.job.checks):
-            return False
+            return None
         with self.at_borders(subject, config, code=False) as (_, judged):
-            return judged().kind is VerdictKind.AGREE
+            verdict = judged()
+        if verdict.kind is VerdictKind.AGREE:
+            return Verdict(VerdictKind.AGREE, "the graphs agree with eager, and were not lowered")
+        is_open = verdict.kind is VerdictKind.INCONCLUSIVE and verdict.evidence is not None and not self.results
+        return verdict if is_open else None
 
     def _verdict_on_cell(
         self, compare: Callable[..., Verdict], subject: LoadedVariant, eager: Observation, compiled: Observation

@@ -109,7 +109,7 @@ class CellReport(ChildEvent):
         compiled: Dynamo's counts by name; None where nothing was compiled.
         erased: Whether the compiler generated code that it had generated for an earlier cell of the job; it has no
             ``features`` then.
-        only_graphs: Whether it agrees by its graphs, which were not compiled to code, see ``RunJob``.
+        only_graphs: Whether its graphs gave the verdict, and were not compiled to code, see ``RunJob``.
         features: Hashes of the reached features of the compiler, where they were asked for.
         apart: Verdicts other than agreement on single results by number, see ``RunJob``.
         explained: Digests of the values of calls that differ, and agree as far as rounding explains.
@@ -224,7 +224,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
             differs, each item is judged on its own too, and that once only: not again on torch's stock path. Empty:
             there are no such items.
         graphs_first: Whether cells of Inductor on the CPU stop where the graphs that it would lower compute what eager
-            does; only the others are compiled to code.
+            does, or nothing can be said of it; only the others are compiled to code.
     """
 
     EVENTS = (ProgramInvalid, ProgramRewritten, CellReport, LinesTraced, ResourcesUsed)

@@ -26,7 +26,7 @@ class Cell:
     erased: bool = False
     """Whether the compiler generated the same code as for an earlier cell of the seed."""
     only_graphs: bool = False
-    """Whether it agrees by its graphs, which were not compiled to code."""
+    """Whether its graphs gave the verdict, and were not compiled to code."""
     apart: tuple[tuple[int, Verdict], ...] = ()
     """Verdicts other than agreement on single results by number, where these are judged apart."""
 
