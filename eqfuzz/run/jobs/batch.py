@@ -96,7 +96,8 @@ class BatchedCells:
         self._emit = emit
         self._tasks: deque[_Task] = deque()
         self._again: deque[_Task] = deque()
-        self._confirmed: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+        self._confirmed: dict[tuple[tuple[str, str], tuple[str, str]], int] = {}
+        """The first variant that shows a symptom of a configuration on the stock path too: findings are made of it."""
         self._waiting: list[tuple[_Task, _Cell, Sequence[Kernel]]] = []
         self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
@@ -126,7 +127,7 @@ class BatchedCells:
             while self._again or self._tasks or self._waiting:
                 if (self._again or self._tasks) and len(self._waiting) < self._together:
                     task = (self._again or self._tasks).popleft()
-                    if task.fast is not None and (task.place, task.fast.verdict.symptom) in self._confirmed:
+                    if task.fast is not None and self._is_repeated(task, task.fast):
                         self._emit(task.fast)
                     elif task.place not in self._dropped:
                         self._start(task)
@@ -218,10 +219,16 @@ class BatchedCells:
             flaky = Verdict(VerdictKind.FLAKY, f"{words}: {task.fast.verdict.message}", cause=NOT_STOCK)
             report = dataclasses.replace(report, verdict=flaky)
         elif task.fast is not None:
-            self._confirmed.add((task.place, report.verdict.symptom))
+            key = task.place, report.verdict.symptom
+            self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
         self._emit(report)
         if report.verdict.kind is VerdictKind.HANG and task.subject.number == 0:
             self._dropped.add(task.place)  # otherwise every variant would wait until the same deadline
+
+    def _is_repeated(self, task: _Task, report: CellReport) -> bool:
+        """Whether an earlier variant has shown the symptom of ``report`` on the stock path."""
+        first = self._confirmed.get((task.place, report.verdict.symptom))
+        return first is not None and first < task.subject.number
 
     def _died(self, task: _Task, ended: CellProcessExit) -> CellReport | None:
         """The report on a cell whose process died; None where the cell is tried again."""
