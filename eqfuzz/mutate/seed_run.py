@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 import threading
 import time
@@ -368,9 +369,11 @@ class SeedRun:
             kind = DEATHS[ended.reason]
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
             skip = [*done, key]
-            if variant == 0 and kind is VerdictKind.HANG:  # otherwise every variant would wait until the same deadline
-                skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
-            return dataclasses.replace(job, skip=tuple(skip))
+            if variant == 0 and kind is VerdictKind.HANG:  # all other cells would wait until the same deadline
+                names = [config.name for config in job.configs]
+                numbers = range(len(self.variants) + 1)
+                skip += itertools.product(numbers, job.devices, names)
+            return dataclasses.replace(job, skip=tuple(dict.fromkeys(skip)))
         if name in ("speed", "device", "threads"):
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)

@@ -102,7 +102,10 @@ class BatchedCells:
         self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{job.seed} {job.program.digest} full")
-        self._dropped: set[tuple[str, str]] = set()
+        self._hanging = False
+        """Whether the original has hung: its other cells and its variants would wait until the same deadline."""
+        self._suspected: set[tuple[str, str]] = set()
+        """Where it has on the shared path: variants wait for what it does on torch's stock path."""
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
@@ -125,11 +128,11 @@ class BatchedCells:
         gc.freeze()
         try:
             while self._again or self._tasks or self._waiting:
-                if (self._again or self._tasks) and len(self._waiting) < self._together:
+                if self._again or (self._tasks and len(self._waiting) < self._together):
                     task = (self._again or self._tasks).popleft()
                     if task.fast is not None and self._is_repeated(task, task.fast):
                         self._emit(task.fast)
-                    elif task.place not in self._dropped:
+                    elif not self._hanging:
                         self._start(task)
                 else:
                     self._continue()
@@ -154,8 +157,11 @@ class BatchedCells:
             self._build(kernels[first : first + _UNIT])
         while waiting:
             task, process, lacked = waiting.popleft()
-            if task.place in self._dropped:
+            if self._hanging:
                 process.close()
+                continue
+            if task.place in self._suspected:
+                self._waiting.append((task, process, lacked))
                 continue
             try:
                 process.reply(self._reply(lacked))
@@ -209,7 +215,10 @@ class BatchedCells:
             report = dataclasses.replace(report, erased=erased, features=() if erased else report.features)
             self._codes.add(place)
         self._judge.explained.update(report.explained)
+        hangs = report.verdict.kind is VerdictKind.HANG and task.subject.number == 0
         if not task.stock and report.verdict.is_finding and not self._job.results:
+            if hangs:
+                self._suspected.add(task.place)
             self._again.append(dataclasses.replace(task, fast=report))
             return
         if task.fast is not None and not report.verdict.is_finding:
@@ -221,9 +230,10 @@ class BatchedCells:
         elif task.fast is not None:
             key = task.place, report.verdict.symptom
             self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
+        if task.subject.number == 0:
+            self._suspected.discard(task.place)
+        self._hanging = self._hanging or hangs
         self._emit(report)
-        if report.verdict.kind is VerdictKind.HANG and task.subject.number == 0:
-            self._dropped.add(task.place)  # otherwise every variant would wait until the same deadline
 
     def _is_repeated(self, task: _Task, report: CellReport) -> bool:
         """Whether an earlier variant has shown the symptom of ``report`` on the stock path."""

@@ -64,12 +64,12 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-def judged(together: int) -> list[CellReport]:
+def judged(together: int, first: int = 1) -> list[CellReport]:
     reports: list[CellReport] = []
     clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
     judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[])
     cells = BatchedCells(RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,)), judge, reports.append, together)
-    for number in range(1, 1 + CELLS):
+    for number in range(first, first + CELLS):
         subject: Any = types.SimpleNamespace(number=number)
         cells.add(subject, [("cpu", DEFAULT_CONFIG)])
     cells.finish()
@@ -90,10 +90,10 @@ def wrong(path: str) -> Verdict:
     return Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=path))
 
 
-def judged_with(monkeypatch: pytest.MonkeyPatch, verdicts: dict[int, Verdict]) -> list[CellReport]:
+def judged_with(monkeypatch: pytest.MonkeyPatch, verdicts: dict[int, Verdict], first: int = 1) -> list[CellReport]:
     for number, verdict in verdicts.items():
         monkeypatch.setitem(VERDICTS, number, verdict)
-    return judged(TOGETHER)
+    return judged(TOGETHER, first)
 
 
 def test_one_symptom_is_judged_again_once(log: list[str], monkeypatch: pytest.MonkeyPatch):
@@ -110,3 +110,18 @@ def test_other_symptoms_are_judged_again(log: list[str], monkeypatch: pytest.Mon
 def test_symptom_that_the_stock_path_lacks_is_judged_again_each_time(log: list[str], monkeypatch: pytest.MonkeyPatch):
     reports = judged_with(monkeypatch, dict.fromkeys((1, 2, 3), wrong("output")))
     assert [report.verdict.kind for report in reports] == [VerdictKind.FLAKY] * 3
+
+
+def test_variants_of_an_original_that_hangs_are_not_judged(log: list[str], monkeypatch: pytest.MonkeyPatch):
+    hang = Verdict(VerdictKind.HANG, "no end of stage compile after 90 seconds")
+    reports = judged_with(monkeypatch, {1: hang, 4: hang}, first=0)
+    assert [report.verdict.kind for report in reports] == [VerdictKind.HANG]
+    assert [event for event in log if event.startswith("run")] == ["run 1"]
+
+
+def test_variants_are_judged_where_the_original_hangs_on_the_shared_path_only(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    hang = Verdict(VerdictKind.HANG, "no end of stage compile after 90 seconds")
+    reports = judged_with(monkeypatch, {1: hang}, first=0)
+    assert [report.verdict.kind for report in reports] == [VerdictKind.FLAKY, VerdictKind.AGREE, VerdictKind.AGREE]
