@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import random
 import threading
 import time
@@ -31,7 +30,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, choose, one_thread
+from eqfuzz.run.configs.named import GUARDS, OF_ORIGINALS, OWN_RANDOM, Config, choose, one_thread
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
@@ -369,11 +368,9 @@ class SeedRun:
             kind = DEATHS[ended.reason]
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
             skip = [*done, key]
-            if variant == 0 and kind is VerdictKind.HANG:  # all other cells would wait until the same deadline
-                names = [config.name for config in job.configs]
-                numbers = range(len(self.variants) + 1)
-                skip += itertools.product(numbers, job.devices, names)
-            return dataclasses.replace(job, skip=tuple(dict.fromkeys(skip)))
+            if variant == 0 and kind is VerdictKind.HANG:  # otherwise every variant would wait until the same deadline
+                skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
+            return dataclasses.replace(job, skip=tuple(skip))
         if name in ("speed", "device", "threads"):
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
@@ -434,21 +431,23 @@ class SeedRun:
     def _baseline_of(self, cell: Cell) -> Cell:
         """The cell that stands for ``cell``: the first by ``_rank`` of the same program with the same symptom.
 
-        Under other configurations than the baseline and one thread, the same change of the calls must have led to it.
+        Those are the baseline and one thread; for a configuration of originals also the others, if the same change of
+        the calls has led to it.
         """
         stock, changes = (self.settings.baseline, one_thread(cell.config)), changed_by(cell.verdict)
 
         def is_alike(other: Cell) -> bool:
             is_same = (other.variant, other.device) == (cell.variant, cell.device)
             is_same = is_same and other.verdict.symptom == cell.verdict.symptom
-            return is_same and (other.config in stock or changed_by(other.verdict) == changes)
+            is_own = cell.config in OF_ORIGINALS and changed_by(other.verdict) == changes
+            return is_same and (other.config in stock or is_own)
 
         return min(filter(is_alike, self.cells.values()), key=self._rank, default=cell)
 
     def _rank(self, cell: Cell) -> tuple[bool, bool, bool, str, int]:
         """Orders cells of one symptom: what a reader knows best comes first."""
         config = cell.config
-        is_last = config == GUARDS.name
+        is_last = config in OF_ORIGINALS
         return config != self.settings.baseline, config != one_thread(config), is_last, config, cell.variant
 
     def _emit_cell(self, cell: Cell) -> None:

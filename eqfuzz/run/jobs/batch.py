@@ -102,8 +102,8 @@ class BatchedCells:
         self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{job.seed} {job.program.digest} full")
-        self._hanging = False
-        """Whether the original has hung: its other cells and its variants would wait until the same deadline."""
+        self._dropped: set[tuple[str, str]] = set()
+        """Where the original hangs: every variant would wait until the same deadline."""
         self._suspected: set[tuple[str, str]] = set()
         """Where it has on the shared path: variants wait for what it does on torch's stock path."""
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
@@ -132,7 +132,7 @@ class BatchedCells:
                     task = (self._again or self._tasks).popleft()
                     if task.fast is not None and self._is_repeated(task, task.fast):
                         self._emit(task.fast)
-                    elif not self._hanging:
+                    elif task.place not in self._dropped:
                         self._start(task)
                 else:
                     self._continue()
@@ -157,7 +157,7 @@ class BatchedCells:
             self._build(kernels[first : first + _UNIT])
         while waiting:
             task, process, lacked = waiting.popleft()
-            if self._hanging:
+            if task.place in self._dropped:
                 process.close()
                 continue
             if task.place in self._suspected:
@@ -232,7 +232,8 @@ class BatchedCells:
             self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
         if task.subject.number == 0:
             self._suspected.discard(task.place)
-        self._hanging = self._hanging or hangs
+        if hangs:
+            self._dropped.add(task.place)
         self._emit(report)
 
     def _is_repeated(self, task: _Task, report: CellReport) -> bool:

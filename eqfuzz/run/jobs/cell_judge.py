@@ -225,6 +225,8 @@ class CellJudge:
         """
         if any(call.raised is not None for call in subject.eager.calls) or not set(_OF_VALUES) & set(self.job.checks):
             return None
+        if subject.number in self.no_reference or (not config.draws_as_eager and has_drawn(subject.eager)):
+            return None
         with self.at_borders(subject, config, code=False) as (_, judged):
             verdict = judged()
         if verdict.kind is VerdictKind.AGREE:
