@@ -146,7 +146,7 @@ class CellJudged(Event):
     """Number of Dynamo's graphs, those with unbacked symbols, graph breaks and recompilations; None if the child died
     before it reported them."""
     only_graphs: bool = False
-    """Whether the cell agrees by its graphs, which were not compiled to code."""
+    """Whether its graphs gave the verdict, and were not compiled to code."""
     erased: bool = False
     """Whether the compiler generated the same code as for an earlier cell of the seed."""
 
@@ -324,7 +324,7 @@ class Summary(Event):
     peak_mb: int
     """MiB held by the largest process."""
     only_graphs: int = 0
-    """Compiled cells that agree by their graphs, which were not compiled to code."""
+    """Compiled cells with a verdict by their graphs, which were not compiled to code."""
     buckets: int = 0
     """Buckets of ``findings``."""
     known: int = 0

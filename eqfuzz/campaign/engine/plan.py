@@ -22,7 +22,7 @@ FIRST_EPOCH = 4
 """Largest number of seeds of the first epoch, in which the smallest are the first: a new campaign learns early."""
 
 TIER_COSTS = {FIRST_GRAPHS: 0.1, GRAPHS: 1.4, CODE: 1.5}
-"""What an item costs in a campaign with as many items of each, in averages; see docs/measurements/campaigns.md."""
+"""What an item costs in a campaign with as many items of each, in averages: from the medians in campaigns.md."""
 
 FAVOURED = 4
 """Number of families of rules that a seed's random derivations draw from more often."""
@@ -42,7 +42,7 @@ class SearchSpace:
     configs: Sequence[str]
     """Names of compile configurations."""
     lowered: frozenset[str] = frozenset()
-    """Names of those that lower graphs to code, so that an item may end with graphs that are right."""
+    """Names of those that lower graphs to code, so that an item may end with graphs that are not wrong."""
     seed_configs: frozenset[str] = frozenset()
     """Names of those that a seed may name for itself."""
     options: Sequence[Option] = ()

@@ -65,7 +65,7 @@ class StoredRun:
     erased: int = 0
     """Compiled cells with the generated code of an earlier one."""
     only_graphs: int = 0
-    """Compiled cells that end with graphs that are right."""
+    """Compiled cells that end with their graphs, which are not wrong."""
     invalid: dict[str, str] = dataclasses.field(default_factory=dict)
     """The reason by invalid seed."""
     started: dict[str, str] = dataclasses.field(default_factory=dict)
