@@ -43,7 +43,7 @@ from eqfuzz.run.messages.seed_jobs import (
     VariantRecord,
 )
 from eqfuzz.run.processes.cpu_meter import metering
-from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
+from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, NOT_RUN, death_in_words
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
@@ -360,17 +360,15 @@ class SeedRun:
         key = (variant, stage.device, stage.config) if stage is not None else (0, "", "")
         words = death_in_words(name, ended.reason, ended.detail)
         done = tuple(self.cells)
-        in_processes = job.in_batches and ended.reason != "output"
+        has_process = any(config.name == key[2] and config.needs_process for config in job.configs)
+        in_processes = job.in_batches and has_process and ended.reason != "output"
         if name in ("fork", "build") or (name == "compile" and in_processes):
             # Compiled cells have processes of their own there: this was the one that forks them.
             return dataclasses.replace(job, skip=done, in_batches=False)
         if name == "compile":
-            kind = DEATHS[ended.reason]
-            self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
-            skip = [*done, key]
-            if variant == 0 and kind is VerdictKind.HANG:  # otherwise every variant would wait until the same deadline
-                skip += [(number, *key[1:]) for number in range(1, len(self.variants) + 1)]
-            return dataclasses.replace(job, skip=tuple(skip))
+            self._take_death(job, key, DEATHS[ended.reason], words, ended)
+            limits = job.limits.after_hang() if ended.reason == "hang" else job.limits
+            return dataclasses.replace(job, skip=tuple(self.cells), limits=limits)
         if name in ("speed", "device", "threads"):
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
@@ -385,6 +383,24 @@ class SeedRun:
             self._emit_cell(Cell(variant, "", "", Verdict(VerdictKind.SUSPECT_RULE, words), ended.wall_seconds))
             return dataclasses.replace(job, skip=done, skip_variants=(*job.skip_variants, variant))
         raise InvalidSeed(self.name, words)
+
+    def _take_death(
+        self, job: RunJob, key: tuple[int, str, str], kind: VerdictKind, words: str, ended: ChildExit
+    ) -> None:
+        """Judge the cell that the child died of, and those that would wait until the same deadline."""
+        hangs = ended.reason == "hang"
+        if hangs and any(cell.verdict.kind is VerdictKind.HANG for cell in self.cells.values()):
+            kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
+        cells = [Cell(*key, Verdict(kind, words), ended.wall_seconds)]
+        if hangs and key[0] == 0 and key[2] not in job.original_only:
+            not_run = Verdict(VerdictKind.INCONCLUSIVE, NOT_RUN)
+            cells += [Cell(number, *key[1:], not_run, 0.0) for number in range(1, len(self.variants) + 1)]
+        for cell in cells:
+            if (cell.variant, *key[1:]) in self.cells:
+                continue
+            self.cells[cell.variant, *key[1:]] = cell
+            if not cell.verdict.is_finding:
+                self._emit_cell(cell)
 
     def _make_findings(self, original: Program) -> None:
         """Group the defective cells by symptom, and confirm one of each group, the most severe first."""

@@ -9,6 +9,8 @@ from pathlib import Path
 MIB = 2**20
 GIB = 2**30
 
+_SHARE_AFTER_HANG = 3
+
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
@@ -16,7 +18,8 @@ class Limits:
 
     ``load_s`` also limits the time before the first stage is announced; the job itself announces the others.
     ``start_s`` limits the start of a fork server: on a new machine it compiles Inductor's header first, which takes 20
-    seconds of CPU. ``memory_bytes`` are in addition to what a child maps when its job begins.
+    seconds of CPU. ``memory_bytes`` are in addition to what a child maps when its job begins. ``shortened`` marks what
+    ``after_hang`` returns.
     """
 
     load_s: float = 20.0
@@ -25,6 +28,16 @@ class Limits:
     start_s: float = 600.0
     memory_bytes: int = 8 * GIB
     output_bytes: int = 8 * MIB
+    shortened: bool = False
+
+    def after_hang(self) -> Limits:
+        """For the other cells of a program that has hung once, most of which hang too: a third of the time to compile.
+
+        A cell that takes longer has no verdict.
+        """
+        if self.shortened:
+            return self
+        return dataclasses.replace(self, compile_s=self.compile_s / _SHARE_AFTER_HANG, shortened=True)
 
 
 def used_cpu_seconds() -> float:

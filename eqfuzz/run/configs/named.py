@@ -14,6 +14,7 @@ import pydantic
 
 from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps, graph_declarations
+from eqfuzz.run.configs.fusions import fusion_options
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN, foreign_python
 from eqfuzz.torch_internals.embedded.texts import server_text
@@ -24,6 +25,8 @@ MUTATED = "mutated"
 
 MOST_THREADS = 64
 MOST_GRAPH_STEPS = 100
+
+_LONGEST_VALUE = 60
 
 EXPORTING = ("export", "aot_inductor", *FOREIGN)
 """Backends that are no part of torch."""
@@ -125,16 +128,28 @@ class Config(pydantic.BaseModel):
         return self.backend == "inductor" and not (self.mode or self.options or options or self.without)
 
     @property
+    def needs_process(self) -> bool:
+        """Whether its cells run in processes of their own where kernels of several cells are built together.
+
+        With several threads they must: the process that forks them must be able to fork the next. So must all of
+        Inductor, kernels shared or not: an option may kill the process.
+        """
+        return self.backend == "inductor" or self.threads > 1
+
+    @property
     def draws_as_eager(self) -> bool:
         """Whether compiled programs draw the same random numbers as eager."""
         return self.backend != "inductor" or self.inductor.get("fallback_random", True)
 
     @property
     def in_words(self) -> str:
-        """What it sets, as Python: ``mode='max-autotune', dynamo.verbose=True``; ``torch's defaults`` for nothing."""
+        """What it sets, as Python: ``mode='max-autotune', dynamo.verbose=True``; ``torch's defaults`` for nothing.
+
+        Of long dictionaries only how many entries they have.
+        """
         values = [f"{key}={value!r}" for key, value in self.arguments().items()]
         for module in ("dynamo", "inductor"):
-            values += [f"{module}.{key}={value!r}" for key, value in getattr(self, module).items()]
+            values += [f"{module}.{key}={_short(value)}" for key, value in getattr(self, module).items()]
         if self.threads > 1:
             values.append(f"threads={self.threads}")
         values += [str(step) for step in self.graph]
@@ -164,6 +179,11 @@ class Config(pydantic.BaseModel):
         return applied_steps(self.graph)
 
 
+def _short(value: Any) -> str:
+    text = repr(value)
+    return f"{{{len(value)} entries}}" if isinstance(value, dict) and len(text) > _LONGEST_VALUE else text
+
+
 _TABLES = pydantic.TypeAdapter(dict[str, dict[str, Any]])
 
 _SCALARS = {"capture_scalar_outputs": True, "capture_dynamic_output_shape_ops": True}
@@ -185,6 +205,10 @@ _SHIPPED = (
         "kernels chosen by measuring",
     ),
     (Config(name="inductor-cpp-wrapper", inductor={"cpp_wrapper": True}), "kernels called from C++, not from Python"),
+    (
+        Config(name="inductor-fusions", inductor=fusion_options()),
+        "splits and cats merged, equal small operators batched: passes that are off by default",
+    ),
     (
         Config(name="inductor-graphs", graph_steps=12),
         "its graphs rewritten by random rules before and after its passes",

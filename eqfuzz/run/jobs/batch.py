@@ -36,7 +36,7 @@ from eqfuzz.run.messages.codec import decoder_of
 from eqfuzz.run.messages.job import Emit, StageEntered
 from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, RunJob
 from eqfuzz.run.processes.cell_process import GRACE, CellProcess
-from eqfuzz.run.processes.exit_reasons import DEATHS, death_in_words
+from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, NOT_RUN, death_in_words
 from eqfuzz.torch_internals.inductor import watch_loaded_code
 from eqfuzz.torch_internals.shortcuts import shortcuts
 
@@ -76,6 +76,11 @@ class _Task:
         return self.fast is not None or not self.config.shares_kernels
 
     @property
+    def hangs(self) -> bool:
+        """Whether it has hung on the shared path."""
+        return self.fast is not None and self.fast.verdict.kind is VerdictKind.HANG
+
+    @property
     def place(self) -> tuple[str, str]:
         return self.device, self.config.name
 
@@ -102,23 +107,16 @@ class BatchedCells:
         self._built = KernelCache()
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{job.seed} {job.program.digest} full")
+        self._own: list[_Task] = []
+        """Cells of this process, which die with it: they come last."""
         self._dropped: set[tuple[str, str]] = set()
-        """Where the original hangs: every variant would wait until the same deadline."""
-        self._suspected: set[tuple[str, str]] = set()
-        """Where it has on the shared path: variants wait for what it does on torch's stock path."""
+        """Where the original has no end: variants are not run."""
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
-        """Add its cells. Those that share no kernels are judged at once, the others when there are enough.
-
-        Cells of Inductor with other options have a process of their own all the same: an option may kill it. So has
-        every cell with several threads: this process must be able to fork the next.
-        """
+        """Add its cells, which are judged when there are enough."""
         for device, config in cells:
-            if config.backend == "inductor" or config.threads > 1:
-                self._tasks.append(_Task(subject, device, config))
-            else:
-                self._emit(self._judge.cell(subject, device, config))
+            (self._tasks if config.needs_process else self._own).append(_Task(subject, device, config))
         if len(self._tasks) >= self._together:
             self.finish()
 
@@ -132,7 +130,9 @@ class BatchedCells:
                     task = (self._again or self._tasks).popleft()
                     if task.fast is not None and self._is_repeated(task, task.fast):
                         self._emit(task.fast)
-                    elif task.place not in self._dropped:
+                    elif task.fast is None and task.place in self._dropped:
+                        self._emit(_without_verdict(task, VerdictKind.INCONCLUSIVE, NOT_RUN))
+                    else:
                         self._start(task)
                 else:
                     self._continue()
@@ -140,6 +140,9 @@ class BatchedCells:
             for _, process, _ in self._waiting:
                 process.close()
             self._waiting.clear()
+        own, self._own = self._own, []
+        for task in own:
+            self._emit(self._judge.cell(task.subject, task.device, task.config))
 
     def _start(self, task: _Task) -> None:
         self._clock.enter("fork", self._job.limits.compile_s, task.subject.number, *task.place)
@@ -159,10 +162,13 @@ class BatchedCells:
             task, process, lacked = waiting.popleft()
             if task.place in self._dropped:
                 process.close()
+                self._emit(_without_verdict(task, VerdictKind.INCONCLUSIVE, NOT_RUN))
                 continue
-            if task.place in self._suspected:
+            if any(suspect.hangs for suspect in self._again):
                 self._waiting.append((task, process, lacked))
                 continue
+            if self._job.limits.shortened:
+                process.shorten(self._job.limits.compile_s)
             try:
                 process.reply(self._reply(lacked))
                 self._follow(task, process)
@@ -215,10 +221,7 @@ class BatchedCells:
             report = dataclasses.replace(report, erased=erased, features=() if erased else report.features)
             self._codes.add(place)
         self._judge.explained.update(report.explained)
-        hangs = report.verdict.kind is VerdictKind.HANG and task.subject.number == 0
         if not task.stock and report.verdict.is_finding and not self._job.results:
-            if hangs:
-                self._suspected.add(task.place)
             self._again.append(dataclasses.replace(task, fast=report))
             return
         if task.fast is not None and not report.verdict.is_finding:
@@ -230,9 +233,11 @@ class BatchedCells:
         elif task.fast is not None:
             key = task.place, report.verdict.symptom
             self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
-        if task.subject.number == 0:
-            self._suspected.discard(task.place)
-        if hangs:
+        if ended.reason == "hang" and report.verdict.kind is VerdictKind.HANG:
+            limits = self._job.limits.after_hang()
+            self._job = dataclasses.replace(self._job, limits=limits)
+            self._judge.job = dataclasses.replace(self._judge.job, limits=limits)
+        if task.subject.number == 0 and ended.reason == "hang":
             self._dropped.add(task.place)
         self._emit(report)
 
@@ -252,13 +257,10 @@ class BatchedCells:
             self._tasks.appendleft(task)
             return None
         kind = _WITHOUT_CLAIM.get(ended.stage, DEATHS[ended.reason])
-        return CellReport(
-            variant=task.subject.number,
-            device=task.device,
-            config=task.config.name,
-            verdict=Verdict(kind, death_in_words(ended.stage, ended.reason, ended.detail)),
-            seconds=ended.seconds,
-        )
+        words = death_in_words(ended.stage, ended.reason, ended.detail)
+        if ended.reason == "hang" and self._job.limits.shortened and task.fast is None:
+            kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
+        return _without_verdict(task, kind, words, ended.seconds)
 
     def _build(self, kernels: Sequence[Kernel]) -> None:
         """One run of the compiler; where it fails, one for each half, down to the kernel that it rejects."""
@@ -287,6 +289,8 @@ def _judge_cell(judge: CellJudge, task: _Task, full: bool, emit: Emit, next_repl
     judge.clock = StageTimer(emit)
     if task.fast is not None:  # what counts is torch's stock path, with no instruments attached
         judge.signals = judge.traced = judge.graphs_first = False
+        if task.hangs:
+            judge.job = dataclasses.replace(judge.job, limits=judge.job.limits.after_hang())
 
     def request(kernels: Sequence[Kernel]) -> Sequence[Built | None]:
         emit(KernelsRequested(kernels=tuple(kernels)))
@@ -306,6 +310,17 @@ def _judge_cell(judge: CellJudge, task: _Task, full: bool, emit: Emit, next_repl
             account=judge.clock.account(),
             alone=deferral.alone if deferral is not None else 0,
         )
+    )
+
+
+def _without_verdict(task: _Task, kind: VerdictKind, words: str, seconds: float = 0.0) -> CellReport:
+    """The report on a cell that reported nothing itself."""
+    return CellReport(
+        variant=task.subject.number,
+        device=task.device,
+        config=task.config.name,
+        verdict=Verdict(kind, words),
+        seconds=seconds,
     )
 
 

@@ -104,6 +104,10 @@ class CellProcess(Generic[M]):
         except BrokenPipeError:
             return  # it has died meanwhile, which ``listen`` reports
 
+    def shorten(self, seconds: float) -> None:
+        """Allow its stage no more than these."""
+        self._deadline.seconds = min(self._deadline.seconds, seconds)
+
     def close(self) -> None:
         """End it, with all that it has started."""
         if self._pid in _living:

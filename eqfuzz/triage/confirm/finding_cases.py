@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, TypeVar
 
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.configs.named import Config
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
@@ -23,6 +25,14 @@ def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Po
     """Processes that run jobs about the finding, with its own time limits. Raises RunnerFailed."""
     limits = Limits(compile_s=finding.environment.compile_seconds)
     return Pool(environment, limits, jobs=jobs, cuda=finding.device == "cuda")
+
+
+def with_less_time(finding: Finding) -> Finding:
+    """For analyses: where it hangs with less time to compile, for most programs that they run hang too."""
+    if finding.verdict.kind is not VerdictKind.HANG:
+        return finding
+    seconds = Limits(compile_s=finding.environment.compile_seconds).after_hang().compile_s
+    return dataclasses.replace(finding, environment=dataclasses.replace(finding.environment, compile_seconds=seconds))
 
 
 def job_about(kind: type[J], finding: Finding) -> J:

@@ -7,7 +7,7 @@ import dataclasses
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.messages.finding_jobs import BisectJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import job_about
+from eqfuzz.triage.confirm.finding_cases import job_about, with_less_time
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by
 from eqfuzz.triage.findings.stage import STAGES, Blame
@@ -55,7 +55,7 @@ class FaultLocator:
 
     def _smaller(self, finding: Finding) -> Finding:
         """The finding reduced within ``REDUCING_SECONDS``; unchanged where it no longer reproduces."""
-        reducing = FindingReducer(finding, self._pool, seconds=REDUCING_SECONDS)
+        reducing = FindingReducer(with_less_time(finding), self._pool, seconds=REDUCING_SECONDS)
         try:
             return reducing.smallest()
         except NotReduced:

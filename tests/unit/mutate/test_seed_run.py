@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from eqfuzz.program.provenance import Provenance
 from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
-from eqfuzz.run.messages.job import ChildEvent, ChildExit
+from eqfuzz.run.messages.job import ChildEvent, ChildExit, StageEntered
 from eqfuzz.run.messages.seed_jobs import CellReport, ProgramRewritten, RunJob, VariantRecord
+from eqfuzz.run.processes.exit_reasons import NO_VERDICT, NOT_RUN
 from eqfuzz.triage.confirm.cell import Cell
 from tests.unit.children import Children
 from tests.unit.triage.findings import SOURCE
@@ -181,3 +183,42 @@ def test_symptom_with_one_thread_is_no_finding_of_several(monkeypatch, tmp_path)
     assert grouped(monkeypatch, tmp_path, inductor=wrong, threads=wrong) == [["inductor", "inductor@2"]]
     assert grouped(monkeypatch, tmp_path, inductor=AGREE, threads=wrong) == [["inductor@2"]]
     assert grouped(monkeypatch, tmp_path, inductor=other, threads=wrong) == [["inductor"], ["inductor@2"]]
+
+
+def hanging(*cells: str) -> Children:
+    """Children of which one after the other hangs in one of these cells of the original."""
+    left = list(cells)
+
+    def events() -> Iterator[ChildEvent]:
+        variants = (VariantRecord(source=SOURCE, derivation=(), exactness="bitwise"),) * 2
+        yield ProgramRewritten(sites=1, variants=variants, cells=4)
+        if left:
+            yield StageEntered(stage="compile", seconds=9.0, variant=0, device="cpu", config=left.pop(0))
+            yield ChildExit(reason="hang", detail="no end of stage compile", cpu_seconds=1.0)
+
+    return Children({RunJob: lambda _: tuple(events())})
+
+
+def judged(tmp_path: Path, children: Children, **changed: Any) -> dict[tuple[int, str], Verdict]:
+    run = seed_run_with(Settings(out=tmp_path, **changed), children)
+    run.judge()
+    return {(cell.variant, cell.config): cell.verdict for cell in run.cells.values()}
+
+
+def test_cells_after_one_that_hangs_have_less_time(tmp_path):
+    children = hanging("inductor", "aot_eager")
+    configs = DEFAULT_CONFIG, BUILT_IN["aot_eager"]
+    verdicts = judged(tmp_path, children, configs=configs, compiling=CompileSettings(runner="stock"))
+    assert [job.limits.compile_s for job in children.jobs] == [90, 30, 30]
+    assert verdicts[0, "inductor"].kind is VerdictKind.HANG
+    assert verdicts[0, "aot_eager"].kind is VerdictKind.INCONCLUSIVE
+    assert NO_VERDICT in verdicts[0, "aot_eager"].message
+    assert {verdicts[number, config.name].message for number in (1, 2) for config in configs} == {NOT_RUN}
+    assert len(children.jobs[-1].skip) == 6
+
+
+def test_cell_in_the_process_that_forks_hangs_once(tmp_path):
+    children = hanging("guards")
+    assert list(judged(tmp_path, children)) == [(0, "guards")]
+    assert [job.in_batches for job in children.jobs] == [True, True]
+    assert children.jobs[1].skip == ((0, "cpu", "guards"),)

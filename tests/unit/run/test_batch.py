@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
-from eqfuzz.run.configs.named import DEFAULT_CONFIG
+from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
 from eqfuzz.run.jobs import batch
 from eqfuzz.run.jobs.batch import TOGETHER, BatchedCells
 from eqfuzz.run.kernels.deferred import Built, Kernel
 from eqfuzz.run.messages.cell_messages import CellFinished, CellProcessExit, KernelsRequested
 from eqfuzz.run.messages.seed_jobs import CellReport, RunJob
+from eqfuzz.run.processes.exit_reasons import NO_VERDICT, NOT_RUN
 
 PROGRAM = recognise("def program(x):\n    return x\n\ndef inputs(rng):\n    yield (rng.normal(2),)\n", "seed.py")
 
@@ -42,6 +44,8 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             if self.number <= CELLS:  # torch's stock path asks for none
                 yield KernelsRequested(kernels=(Kernel((), f"kernel {self.number}"),))
             verdict = VERDICTS.get(self.number, Verdict(VerdictKind.AGREE, ""))
+            if verdict.kind is VerdictKind.HANG:
+                yield CellProcessExit(reason="hang", detail=verdict.message, traceback="", stage="compile", seconds=0.0)
             report = CellReport(variant=self.number, device="cpu", config="inductor", verdict=verdict, seconds=0.0)
             yield CellFinished(report=report, codes=(), account={}, alone=0)
             yield CellProcessExit(reason="done", detail="", traceback="", stage="end", seconds=0.0)
@@ -51,6 +55,9 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         def reply(self, _: Any) -> None:
             events.append(f"run {self.number}")
+
+        def shorten(self, seconds: float) -> None:
+            events.append(f"{self.number} has {seconds:g} seconds")
 
         def close(self) -> None:
             pass
@@ -64,14 +71,16 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-def judged(together: int, first: int = 1) -> list[CellReport]:
-    reports: list[CellReport] = []
+def judged(together: int, first: int = 1, configs: Sequence[Config] | None = None) -> list[CellReport]:
+    """Cells of ``CELLS`` variants; of the ``configs``, one each, of the variants from ``first`` on."""
+    reports: list[Any] = []
     clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
-    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[])
-    cells = BatchedCells(RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,)), judge, reports.append, together)
+    job = RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,))
+    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[], job=job)
+    cells = BatchedCells(job, judge, reports.append, together)
     for number in range(first, first + CELLS):
         subject: Any = types.SimpleNamespace(number=number)
-        cells.add(subject, [("cpu", DEFAULT_CONFIG)])
+        cells.add(subject, [("cpu", DEFAULT_CONFIG if configs is None else configs[number - first])])
     cells.finish()
     return reports
 
@@ -90,10 +99,15 @@ def wrong(path: str) -> Verdict:
     return Verdict(VerdictKind.WRONG_RESULT, "it differs", Evidence(path=path))
 
 
-def judged_with(monkeypatch: pytest.MonkeyPatch, verdicts: dict[int, Verdict], first: int = 1) -> list[CellReport]:
+def judged_with(
+    monkeypatch: pytest.MonkeyPatch,
+    verdicts: dict[int, Verdict],
+    first: int = 1,
+    configs: Sequence[Config] | None = None,
+) -> list[CellReport]:
     for number, verdict in verdicts.items():
         monkeypatch.setitem(VERDICTS, number, verdict)
-    return judged(TOGETHER, first)
+    return judged(TOGETHER, first, configs)
 
 
 def test_one_symptom_is_judged_again_once(log: list[str], monkeypatch: pytest.MonkeyPatch):
@@ -112,16 +126,30 @@ def test_symptom_that_the_stock_path_lacks_is_judged_again_each_time(log: list[s
     assert [report.verdict.kind for report in reports] == [VerdictKind.FLAKY] * 3
 
 
+HANG = Verdict(VerdictKind.HANG, "no end of stage compile after 90 seconds")
+
+
 def test_variants_of_an_original_that_hangs_are_not_judged(log: list[str], monkeypatch: pytest.MonkeyPatch):
-    hang = Verdict(VerdictKind.HANG, "no end of stage compile after 90 seconds")
-    reports = judged_with(monkeypatch, {1: hang, 4: hang}, first=0)
-    assert [report.verdict.kind for report in reports] == [VerdictKind.HANG]
+    reports = judged_with(monkeypatch, {1: HANG, 4: HANG}, first=0)
+    assert [report.verdict.kind for report in reports] == [VerdictKind.HANG, *[VerdictKind.INCONCLUSIVE] * 2]
+    assert {report.verdict.message for report in reports[1:]} == {NOT_RUN}
     assert [event for event in log if event.startswith("run")] == ["run 1"]
 
 
 def test_variants_are_judged_where_the_original_hangs_on_the_shared_path_only(
     log: list[str], monkeypatch: pytest.MonkeyPatch
 ):
-    hang = Verdict(VerdictKind.HANG, "no end of stage compile after 90 seconds")
-    reports = judged_with(monkeypatch, {1: hang}, first=0)
+    reports = judged_with(monkeypatch, {1: HANG}, first=0)
     assert [report.verdict.kind for report in reports] == [VerdictKind.FLAKY, VerdictKind.AGREE, VerdictKind.AGREE]
+
+
+def test_other_cells_of_a_program_that_hangs_have_less_time(log: list[str], monkeypatch: pytest.MonkeyPatch):
+    configs = [DEFAULT_CONFIG, *(DEFAULT_CONFIG.model_copy(update={"name": name}) for name in ("second", "third"))]
+    reports = judged_with(monkeypatch, {1: HANG, 4: HANG, 2: HANG}, configs=configs)
+    assert [report.verdict.kind for report in reports] == [
+        VerdictKind.HANG,
+        VerdictKind.INCONCLUSIVE,
+        VerdictKind.AGREE,
+    ]
+    assert NO_VERDICT in reports[1].verdict.message
+    assert log[-4:] == ["2 has 30 seconds", "run 2", "3 has 30 seconds", "run 3"]
