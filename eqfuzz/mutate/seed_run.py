@@ -30,7 +30,7 @@ from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.formats import read_program, recognise
 from eqfuzz.program.policy import require_allowed
 from eqfuzz.program.program import InvalidSeed, Program
-from eqfuzz.run.configs.named import GUARDS, OF_ORIGINALS, OWN_RANDOM, Config, choose, one_thread
+from eqfuzz.run.configs.named import GUARDS, OWN_RANDOM, Config, choose
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.job import ChildExit, JobRestarted, ProgramInvalid, StageEntered
@@ -48,9 +48,8 @@ from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import ConfirmedFinding, FindingConfirmer
+from eqfuzz.triage.confirm.symptom_groups import symptom_groups
 from eqfuzz.triage.findings.finding import Finding
-from eqfuzz.triage.findings.fingerprint import changed_by
-from eqfuzz.triage.findings.severity import severity
 
 THREAD_COUNTS = (2, 3, 4)
 """Numbers of threads to choose from: loops are split in halves, unevenly, or into many parts."""
@@ -404,29 +403,24 @@ class SeedRun:
 
     def _make_findings(self, original: Program) -> None:
         """Group the defective cells by symptom, and confirm one of each group, the most severe first."""
-        groups: dict[tuple[str, ...], list[Cell]] = {}
-        for _, cell in sorted(self.cells.items()):
-            if cell.verdict.is_finding:
-                groups.setdefault(self._baseline_of(cell).symptom, []).append(cell)
         confirmer = FindingConfirmer(
             self._job(original), self.variants, self.pool, self.environment, self.versions, self.is_confirmed
         )
-        for symptom, cells in sorted(groups.items(), key=lambda group: severity(group[1][0].verdict).rank):
-            by_original = any(cell.variant == 0 for cell in cells)
-            if by_original and symptom in self.settings.known_symptoms:
-                self.symptoms.add(symptom)
+        for group in symptom_groups(self.cells.values(), self.settings.baseline):
+            cells = group.cells
+            if group.has_original and group.symptom in self.settings.known_symptoms:
+                self.symptoms.add(group.symptom)
                 for cell in cells:
                     self._emit_cell(cell)
                 continue
-            cells.sort(key=self._rank)
             confirmed = confirmer.confirm(cells, self.cells.get((0, cells[0].device, cells[0].config)))
             for cell in cells:
                 if isinstance(confirmed, Verdict):
                     cell = dataclasses.replace(cell, verdict=confirmed)
                 self._emit_cell(cell)
             if isinstance(confirmed, ConfirmedFinding):
-                if by_original:
-                    self.symptoms.add(symptom)
+                if group.has_original:
+                    self.symptoms.add(group.symptom)
                 self._emit_finding(confirmed)
 
     def _emit_finding(self, confirmed: ConfirmedFinding) -> None:
@@ -443,28 +437,6 @@ class SeedRun:
                 issue=place.issue,
             )
         )
-
-    def _baseline_of(self, cell: Cell) -> Cell:
-        """The cell that stands for ``cell``: the first by ``_rank`` of the same program with the same symptom.
-
-        Those are the baseline and one thread; for a configuration of originals also the others, if the same change of
-        the calls has led to it.
-        """
-        stock, changes = (self.settings.baseline, one_thread(cell.config)), changed_by(cell.verdict)
-
-        def is_alike(other: Cell) -> bool:
-            is_same = (other.variant, other.device) == (cell.variant, cell.device)
-            is_same = is_same and other.verdict.symptom == cell.verdict.symptom
-            is_own = cell.config in OF_ORIGINALS and changed_by(other.verdict) == changes
-            return is_same and (other.config in stock or is_own)
-
-        return min(filter(is_alike, self.cells.values()), key=self._rank, default=cell)
-
-    def _rank(self, cell: Cell) -> tuple[bool, bool, bool, str, int]:
-        """Orders cells of one symptom: what a reader knows best comes first."""
-        config = cell.config
-        is_last = config in OF_ORIGINALS
-        return config != self.settings.baseline, config != one_thread(config), is_last, config, cell.variant
 
     def _emit_cell(self, cell: Cell) -> None:
         rules = self.variants[cell.variant - 1].rules if cell.variant else []

@@ -16,10 +16,15 @@ _SHARE_AFTER_HANG = 3
 class Limits:
     """Wall seconds for each stage of a job, bytes of memory and of printed output.
 
-    ``load_s`` also limits the time before the first stage is announced; the job itself announces the others.
-    ``start_s`` limits the start of a fork server: on a new machine it compiles Inductor's header first, which takes 20
-    seconds of CPU. ``memory_bytes`` are in addition to what a child maps when its job begins. ``shortened`` marks what
-    ``after_hang`` returns.
+    Attributes:
+        load_s: To load a program; also before the first stage is announced. The job itself announces the others.
+        eager_s: To run it in eager.
+        compile_s: To compile and run it.
+        start_s: To start a fork server: on a new machine it compiles Inductor's header first, which takes 20 seconds of
+            CPU.
+        memory_bytes: In addition to what a child maps when its job begins.
+        output_bytes: That it may print.
+        shortened: Whether ``after_hang`` has returned them.
     """
 
     load_s: float = 20.0
