@@ -53,6 +53,9 @@ IDLE_SECONDS = 0.2
 SIGNAL_SECONDS = 0.2
 """Wall seconds between two looks for signals."""
 
+FINISHING_SECONDS = 120.0
+"""Wall seconds that running items have to end after the first Ctrl-C: one that hangs may need many minutes."""
+
 STOPPING_SECONDS = 30.0
 """Wall seconds that running threads have to end after a stop."""
 
@@ -186,7 +189,7 @@ class CampaignLoop:
 
     def _await_end(self, threads: Sequence[threading.Thread]) -> None:
         """Return once all threads have ended, or some time after a stop: an unreachable database may hold one."""
-        handled, left = 0, STOPPING_SECONDS
+        handled, patience, left = 0, FINISHING_SECONDS, STOPPING_SECONDS
         while any(thread.is_alive() for thread in threads) and left > 0:
             for thread in threads:
                 thread.join(SIGNAL_SECONDS / len(threads))
@@ -196,6 +199,10 @@ class CampaignLoop:
             while handled < self._interrupts:
                 handled += 1
                 self._interrupt()
+            if handled and not self._stop.is_set():
+                patience -= SIGNAL_SECONDS
+                if patience <= 0:
+                    self._halt()
             if self._stop.is_set():
                 left -= SIGNAL_SECONDS
 
@@ -340,7 +347,7 @@ class CampaignLoop:
         self._interrupts += 1
 
     def _interrupt(self) -> None:
-        """Ctrl-C: the first one lets running items finish, the second one interrupts them."""
+        """Ctrl-C: the first one lets running items finish, for a while; the second one interrupts them."""
         if not self._draining.is_set() or self._why != "interrupt":
             was_draining = self._draining.is_set()
             self._drain("interrupt")

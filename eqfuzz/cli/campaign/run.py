@@ -124,7 +124,7 @@ def run(
     """Fuzz until stopped or out of budget.
 
     A campaign of the same --name is resumed. Options that are not given are taken from the configuration file, see
-    --init. Ctrl-C once finishes what is in flight, twice stops at once.
+    --init. Ctrl-C once finishes what is in flight within two minutes, twice stops at once.
 
     Exit codes: 0 nothing found but known issues, 1 findings, 2 usage or bad input, 3 internal error or a broken
     installation, 130 interrupted.
