@@ -32,7 +32,8 @@ def with_less_time(finding: Finding) -> Finding:
     if finding.verdict.kind is not VerdictKind.HANG:
         return finding
     seconds = Limits(compile_s=finding.environment.compile_seconds).after_hang().compile_s
-    return dataclasses.replace(finding, environment=dataclasses.replace(finding.environment, compile_seconds=seconds))
+    environment = finding.environment.model_copy(update={"compile_seconds": seconds})
+    return dataclasses.replace(finding, environment=environment)
 
 
 def job_about(kind: type[J], finding: Finding) -> J:

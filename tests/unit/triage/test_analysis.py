@@ -178,3 +178,16 @@ def test_finding_with_several_threads_is_judged_with_one():
     assert again == looked
     assert children.jobs == []
     assert look(confirmed("stage", ablation=finding.ablation))[0].about_threads == ""
+
+
+def test_hang_is_located_with_less_time():
+    finding = confirmed("stage", kind=VerdictKind.HANG, evidence=None)
+    hang: Events = [
+        StageEntered(stage="compile", seconds=30.0, variant=0, device="cpu", config="aot_eager"),
+        ChildExit(reason="hang", detail="no end of stage compile"),
+    ]
+    looked, children = look(finding, compare=hang)
+    assert [job.limits.compile_s for job in children.jobs] == [finding.environment.compile_seconds / 3]
+    assert looked.environment == finding.environment
+    assert looked.ablation is not None
+    assert looked.ablation.shown == {"aot_eager": "hang"}
