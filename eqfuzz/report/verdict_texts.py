@@ -21,7 +21,7 @@ MEANING: dict[VerdictKind, str] = {
     VerdictKind.SLOW: "the compiled variant is steadily slower than its compiled original",
     VerdictKind.FLAKY: "seen once, not reproduced in a fresh process",
     VerdictKind.SUSPECT_RULE: "eager P differs from eager P': a rule or an eager kernel is wrong",
-    VerdictKind.INCONCLUSIVE: "too few stable elements to decide",
+    VerdictKind.INCONCLUSIVE: "too few stable elements, or too little time, to decide",
     VerdictKind.UNSUPPORTED: "the compiler reports that it does not support this",
     VerdictKind.INVALID_SEED: "the seed fails to load or run, or is not deterministic in eager",
 }

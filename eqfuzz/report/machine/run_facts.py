@@ -22,7 +22,7 @@ PATHS_SHOWN = 8
 PROGRAMS_SHOWN = 10
 
 _UNDECIDED = {
-    VerdictKind.INCONCLUSIVE: "inconclusive: too few stable elements to decide",
+    VerdictKind.INCONCLUSIVE: "inconclusive: too few stable elements, or too little time, to decide",
     VerdictKind.UNSUPPORTED: "not supported by the compiler, as it says itself",
     VerdictKind.FLAKY: "flaky: not reproduced in a fresh process",
     VerdictKind.SUSPECT_RULE: "not compiled: original and variant differ in eager",
