@@ -54,8 +54,11 @@ class FaultLocator:
         return Blame.of(bisected.result) if bisected is not None and bisected.result is not None else None
 
     def _smaller(self, finding: Finding) -> Finding:
-        """The finding reduced within ``REDUCING_SECONDS``; unchanged where it no longer reproduces."""
-        reducing = FindingReducer(with_less_time(finding), self._pool, seconds=REDUCING_SECONDS)
+        """The finding reduced within ``REDUCING_SECONDS``, or half of that; unchanged where it no longer reproduces."""
+        hangs = finding.verdict.kind is VerdictKind.HANG
+        if hangs:  # each try that succeeds takes the whole limit: less again, since all that is wanted is a name
+            finding = with_less_time(with_less_time(finding))
+        reducing = FindingReducer(finding, self._pool, seconds=REDUCING_SECONDS / (2 if hangs else 1))
         try:
             return reducing.smallest()
         except NotReduced:
