@@ -34,7 +34,7 @@ EXPORTING = ("export", "aot_inductor", *FOREIGN)
 SMALL_LOOPS = "cpp.min_chunk_size"
 """Iterations per thread from which Inductor splits a loop: 512 by default, which few programs of a fuzzer have."""
 
-_ONLY_IN_SOURCE = frozenset({SMALL_LOOPS})
+_ONLY_IN_SOURCE = frozenset({SMALL_LOOPS, *fusion_options()})
 """Inductor options that change the source of a kernel but not how it is built."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from eqfuzz.run.configs.fusions import fusion_options
 from eqfuzz.run.configs.named import BUILT_IN, PURPOSES, Config, choose, read_configs
 
 
@@ -77,6 +78,7 @@ def test_unknown_names_list_the_known_ones():
 def test_configuration_with_options_of_its_own_shares_no_kernels():
     assert BUILT_IN["inductor"].shares_kernels
     assert BUILT_IN["inductor-dynamic"].shares_kernels
+    assert BUILT_IN["inductor-fusions"].shares_kernels
     assert not BUILT_IN["aot_eager"].shares_kernels
     for own in ({"mode": "max-autotune"}, {"options": {"cpp.simdlen": 1}}, {"inductor": {"cpp.simdlen": 1}}):
         assert not Config(name="own", **own).shares_kernels
@@ -94,6 +96,26 @@ def test_configuration_switches_off_the_component_it_names():
         assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amax_3")
         assert not CompilerBisector.disable_subsystem("inductor", "cudagraphs")
     assert not CompilerBisector.disable_subsystem("inductor", "lowerings", lambda: "amin_3")
+
+
+def test_passes_that_are_off_by_default_are_those_of_torch():
+    from torch._inductor.fx_passes import group_batch_fusion, split_cat
+
+    options = fusion_options()
+    before = {*split_cat.pre_grad_pass_names, *group_batch_fusion.PRE_GRAD_FUSIONS}
+    after = {*split_cat.post_grad_pass_names, *group_batch_fusion.POST_GRAD_FUSIONS}
+    assert options["pre_grad_fusion_options"].keys() <= before
+    assert options["post_grad_fusion_options"].keys() <= after
+
+
+def test_equal_small_operators_are_batched():
+    from torch._dynamo.utils import counters
+
+    config = BUILT_IN["inductor-fusions"]
+    counters.clear()
+    with config.patched():
+        config.compile(lambda x, y: (torch.tanh(x), torch.tanh(y)))(torch.ones(3), torch.ones(3))
+    assert counters["inductor"]["batch_tanh"] == 1
 
 
 def test_suffix_of_a_configuration_is_its_number_of_threads():
