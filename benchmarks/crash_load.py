@@ -111,6 +111,7 @@ def run_turn(folder: Path, name: str, seconds: float, variants: int, jobs: int) 
     turn = Turn()
     file = folder / f"{name}.toml"
     lines = ["[sources]", f'seeds = ["{name}"]', "templates = []", "[rewriting]", f"variants = {variants}"]
+    lines += ["[feedback]", "enabled = false"]  # else most programs come from the corpus, in which none is bad
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "eqfuzz", "campaign", "--file", str(file), "--name", name]
     command += ["--out", str(folder / "out"), "--jobs", str(jobs), "--format", "json"]
