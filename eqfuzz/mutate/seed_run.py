@@ -43,7 +43,7 @@ from eqfuzz.run.messages.seed_jobs import (
     VariantRecord,
 )
 from eqfuzz.run.processes.cpu_meter import metering
-from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, NOT_RUN, death_in_words
+from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, death_in_words
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.protocol import FORBIDDEN
 from eqfuzz.triage.confirm.cell import Cell
@@ -258,6 +258,8 @@ class SeedRun:
             if ended.reason == "error":
                 raise InternalError(f"{self.name}: {ended.detail}", ended.output)
             job = self._without_crashed(job, ended, stage)
+            if self._has_hung():
+                job = dataclasses.replace(job, limits=job.limits.after_hang(), without_end=self._without_end())
 
     def _run_child(self, job: RunJob) -> tuple[ChildExit, StageEntered | None]:
         """How the child ended, and the last stage that it entered."""
@@ -365,9 +367,13 @@ class SeedRun:
             # Compiled cells have processes of their own there: this was the one that forks them.
             return dataclasses.replace(job, skip=done, in_batches=False)
         if name == "compile":
-            self._take_death(job, key, DEATHS[ended.reason], words, ended)
-            limits = job.limits.after_hang() if ended.reason == "hang" else job.limits
-            return dataclasses.replace(job, skip=tuple(self.cells), limits=limits)
+            kind = DEATHS[ended.reason]
+            if ended.reason == "hang" and self._has_hung():
+                kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
+            self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
+            if not self.cells[key].verdict.is_finding:
+                self._emit_cell(self.cells[key])
+            return dataclasses.replace(job, skip=(*done, key))
         if name in ("speed", "device", "threads"):
             kind = VerdictKind.INCONCLUSIVE if name == "speed" else VerdictKind.UNSUPPORTED
             self.cells[key] = Cell(*key, Verdict(kind, words), ended.wall_seconds)
@@ -383,23 +389,17 @@ class SeedRun:
             return dataclasses.replace(job, skip=done, skip_variants=(*job.skip_variants, variant))
         raise InvalidSeed(self.name, words)
 
-    def _take_death(
-        self, job: RunJob, key: tuple[int, str, str], kind: VerdictKind, words: str, ended: ChildExit
-    ) -> None:
-        """Judge the cell that the child died of, and those that would wait until the same deadline."""
-        hangs = ended.reason == "hang"
-        if hangs and any(cell.verdict.kind is VerdictKind.HANG for cell in self.cells.values()):
-            kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
-        cells = [Cell(*key, Verdict(kind, words), ended.wall_seconds)]
-        if hangs and key[0] == 0 and key[2] not in job.original_only:
-            not_run = Verdict(VerdictKind.INCONCLUSIVE, NOT_RUN)
-            cells += [Cell(number, *key[1:], not_run, 0.0) for number in range(1, len(self.variants) + 1)]
-        for cell in cells:
-            if (cell.variant, *key[1:]) in self.cells:
-                continue
-            self.cells[cell.variant, *key[1:]] = cell
-            if not cell.verdict.is_finding:
-                self._emit_cell(cell)
+    def _has_hung(self) -> bool:
+        return any(cell.verdict.kind is VerdictKind.HANG for cell in self.cells.values())
+
+    def _without_end(self) -> tuple[tuple[str, str], ...]:
+        """Devices and configurations under which the original does not end."""
+        originals = [cell for cell in self.cells.values() if cell.variant == 0]
+        return tuple(
+            (cell.device, cell.config)
+            for cell in originals
+            if cell.verdict.kind is VerdictKind.HANG or NO_VERDICT in cell.verdict.message
+        )
 
     def _make_findings(self, original: Program) -> None:
         """Group the defective cells by symptom, and confirm one of each group, the most severe first."""

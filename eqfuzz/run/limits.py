@@ -10,6 +10,8 @@ MIB = 2**20
 GIB = 2**30
 
 _SHARE_AFTER_HANG = 3
+_LEAST_AFTER_HANG = 20.0
+"""Seconds that compiling a program alone may need on a busy machine."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Limits:
             CPU.
         memory_bytes: In addition to what a child maps when its job begins.
         output_bytes: That it may print.
-        shortened: Whether ``after_hang`` has returned them.
+        shortened: Whether they are those of ``after_hang``.
     """
 
     load_s: float = 20.0
@@ -42,7 +44,8 @@ class Limits:
         """
         if self.shortened:
             return self
-        return dataclasses.replace(self, compile_s=self.compile_s / _SHARE_AFTER_HANG, shortened=True)
+        seconds = max(_LEAST_AFTER_HANG, round(self.compile_s / _SHARE_AFTER_HANG))
+        return dataclasses.replace(self, compile_s=min(self.compile_s, seconds), shortened=True)
 
 
 def used_cpu_seconds() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import shutil
 import threading
 import time
@@ -189,7 +190,7 @@ class CampaignLoop:
 
     def _await_end(self, threads: Sequence[threading.Thread]) -> None:
         """Return once all threads have ended, or some time after a stop: an unreachable database may hold one."""
-        handled, patience, left = 0, FINISHING_SECONDS, STOPPING_SECONDS
+        handled, halt_at, left = 0, math.inf, STOPPING_SECONDS
         while any(thread.is_alive() for thread in threads) and left > 0:
             for thread in threads:
                 thread.join(SIGNAL_SECONDS / len(threads))
@@ -199,10 +200,9 @@ class CampaignLoop:
             while handled < self._interrupts:
                 handled += 1
                 self._interrupt()
-            if handled and not self._stop.is_set():
-                patience -= SIGNAL_SECONDS
-                if patience <= 0:
-                    self._halt()
+                halt_at = min(halt_at, time.monotonic() + FINISHING_SECONDS)
+            if time.monotonic() >= halt_at and not self._stop.is_set():
+                self._halt()
             if self._stop.is_set():
                 left -= SIGNAL_SECONDS
 

@@ -135,6 +135,8 @@ class Verdict:
         """Equal for verdicts of one difference: the kind, and the exception, the leaf or the message's first words."""
         if self.raises:
             place = self.exception
+        elif self.kind is VerdictKind.HANG:
+            place = ""  # its message has the seconds of a limit
         else:
             place = self.evidence.path if self.evidence is not None else self.message.split(":")[0]
         return str(self.kind), f"{self.oracle}: {place}" if self.oracle else place

@@ -19,12 +19,15 @@ _BATCHED = (
     "batch_aten_sub batch_aten_div batch_aten_mul"
 ).split()
 
+FUSIONS_SINCE = "2.13"
+"""The first torch that is known to have all of them."""
+
 _FEW = 2
 """From so many slices or operators on: torch begins with 10 and 5, more than a program of a fuzzer has."""
 
 
 def fusion_options() -> dict[str, dict[str, dict[str, Any]]]:
-    """Inductor's options that turn them on, in torch 2.13 and later; not those that draw random numbers."""
+    """Inductor's options that turn them on; not those of random draws. Torch ``FUSIONS_SINCE`` and later take them."""
     passes: dict[str, dict[str, Any]] = {
         **{name: {} for name in _SPLIT_AND_CAT},
         **{name: {"threshold_to_cat": _FEW} for name in _OF_SO_MANY_SLICES},

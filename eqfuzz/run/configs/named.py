@@ -12,9 +12,10 @@ from typing import Any
 
 import pydantic
 
+from eqfuzz.program.release import this_release
 from eqfuzz.program.suggestions import did_you_mean
 from eqfuzz.rewrite.graphs.graph_step import GraphStep, draw_steps, graph_declarations
-from eqfuzz.run.configs.fusions import fusion_options
+from eqfuzz.run.configs.fusions import FUSIONS_SINCE, fusion_options
 from eqfuzz.torch_internals.bisector import switched_off
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN, foreign_python
 from eqfuzz.torch_internals.embedded.texts import server_text
@@ -293,12 +294,15 @@ def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config,
             raise ValueError(f"no configuration {name!r}{hint}; known: {in_words(configs)}")
         lack = lacks(config)
         if lack:
-            raise ValueError(f"configuration {name}: {lack}; make backends installs it")
+            hint = "; make backends installs it" if config.backend in FOREIGN else ""
+            raise ValueError(f"configuration {name}: {lack}{hint}")
     return tuple(config for config in chosen.values() if config is not None)
 
 
 def lacks(config: Config) -> str:
-    """What its backend needs and this machine has not; empty where it can run."""
+    """What it needs and this machine has not; empty where it can run."""
+    if config.inductor.keys() & fusion_options().keys() and not this_release().fits(f">={FUSIONS_SINCE}"):
+        return f"its passes are those of torch {FUSIONS_SINCE} and later"
     if config.backend not in FOREIGN:
         return ""
     for package in ("onnx", "onnxscript"):

@@ -19,12 +19,13 @@ from functools import partial
 
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.run.configs.named import Config
-from eqfuzz.run.jobs.cell_judge import CellJudge, Place
+from eqfuzz.run.jobs.cell_judge import CellJudge, Place, not_run
 from eqfuzz.run.jobs.loaded_program import LoadedVariant
 from eqfuzz.run.jobs.stage_timer import COMPILER, StageTimer
 from eqfuzz.run.kernels import translation_unit
 from eqfuzz.run.kernels.cache import KernelCache
 from eqfuzz.run.kernels.deferred import Built, Deferral, Kernel
+from eqfuzz.run.limits import Limits
 from eqfuzz.run.messages.cell_messages import (
     CellFinished,
     CellProcessExit,
@@ -36,7 +37,7 @@ from eqfuzz.run.messages.codec import decoder_of
 from eqfuzz.run.messages.job import Emit, StageEntered
 from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, RunJob
 from eqfuzz.run.processes.cell_process import GRACE, CellProcess
-from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, NOT_RUN, death_in_words
+from eqfuzz.run.processes.exit_reasons import DEATHS, NO_VERDICT, death_in_words
 from eqfuzz.torch_internals.inductor import watch_loaded_code
 from eqfuzz.torch_internals.shortcuts import shortcuts
 
@@ -95,6 +96,7 @@ class BatchedCells:
 
     def __init__(self, job: RunJob, judge: CellJudge, emit: Emit, together: int = TOGETHER) -> None:
         self._job = job
+        self._limits = job.limits
         self._judge = judge
         self._together = together
         self._clock: StageTimer = judge.clock
@@ -108,16 +110,16 @@ class BatchedCells:
         self._codes: set[tuple[tuple[str, str], tuple[str, ...]]] = set()
         self._rng = random.Random(f"{job.seed} {job.program.digest} full")
         self._own: list[_Task] = []
-        """Cells of this process, which die with it: they come last."""
-        self._dropped: set[tuple[str, str]] = set()
-        """Where the original has no end: variants are not run."""
+        """Cells of this process, which die with it: they come after the others."""
+        self._dropped: set[tuple[str, str]] = set(job.without_end)
+        """Where the original does not end: variants are not run."""
         self.counts = {"built": 0, "reused": 0, "alone": 0, "compiler_runs": 0}
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
         """Add its cells, which are judged when there are enough."""
         for device, config in cells:
             (self._tasks if config.needs_process else self._own).append(_Task(subject, device, config))
-        if len(self._tasks) >= self._together:
+        if len(self._tasks) + len(self._own) >= self._together:
             self.finish()
 
     def finish(self) -> None:
@@ -130,8 +132,8 @@ class BatchedCells:
                     task = (self._again or self._tasks).popleft()
                     if task.fast is not None and self._is_repeated(task, task.fast):
                         self._emit(task.fast)
-                    elif task.fast is None and task.place in self._dropped:
-                        self._emit(_without_verdict(task, VerdictKind.INCONCLUSIVE, NOT_RUN))
+                    elif task.fast is None and self._is_dropped(task):
+                        self._emit(not_run(task.subject.number, task.device, task.config))
                     else:
                         self._start(task)
                 else:
@@ -142,12 +144,20 @@ class BatchedCells:
             self._waiting.clear()
         own, self._own = self._own, []
         for task in own:
-            self._emit(self._judge.cell(task.subject, task.device, task.config))
+            place = task.subject, task.device, task.config
+            self._emit(not_run(task.subject.number, *place[1:]) if self._is_dropped(task) else self._judge.cell(*place))
+
+    def _is_dropped(self, task: _Task) -> bool:
+        return task.subject.number > 0 and task.place in self._dropped
 
     def _start(self, task: _Task) -> None:
-        self._clock.enter("fork", self._job.limits.compile_s, task.subject.number, *task.place)
+        # What has ended on the shared path has all the time on the stock path, whatever else hangs.
+        limits = (
+            self._limits.after_hang() if task.hangs else self._limits if task.fast is not None else self._job.limits
+        )
+        self._clock.enter("fork", limits.compile_s, task.subject.number, *task.place)
         full = task.subject.number > 0 and self._rng.random() < FULL_SHARE
-        work = partial(_judge_cell, self._judge, task, full)
+        work = partial(_judge_cell, self._judge, task, full, limits)
         events = KernelsRequested, CellFinished, LinesTraced
         self._follow(task, CellProcess(work, events, decoder_of(KernelsReply)))
 
@@ -160,15 +170,16 @@ class BatchedCells:
             self._build(kernels[first : first + _UNIT])
         while waiting:
             task, process, lacked = waiting.popleft()
-            if task.place in self._dropped:
+            if self._is_dropped(task):
                 process.close()
-                self._emit(_without_verdict(task, VerdictKind.INCONCLUSIVE, NOT_RUN))
+                self._emit(not_run(task.subject.number, task.device, task.config))
                 continue
             if any(suspect.hangs for suspect in self._again):
                 self._waiting.append((task, process, lacked))
                 continue
             if self._job.limits.shortened:
                 process.shorten(self._job.limits.compile_s)
+            self._clock.enter("fork", process.seconds + GRACE, task.subject.number, *task.place)
             try:
                 process.reply(self._reply(lacked))
                 self._follow(task, process)
@@ -233,7 +244,7 @@ class BatchedCells:
         elif task.fast is not None:
             key = task.place, report.verdict.symptom
             self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
-        if ended.reason == "hang" and report.verdict.kind is VerdictKind.HANG:
+        if report.verdict.kind is VerdictKind.HANG:
             limits = self._job.limits.after_hang()
             self._job = dataclasses.replace(self._job, limits=limits)
             self._judge.job = dataclasses.replace(self._judge.job, limits=limits)
@@ -258,7 +269,8 @@ class BatchedCells:
             return None
         kind = _WITHOUT_CLAIM.get(ended.stage, DEATHS[ended.reason])
         words = death_in_words(ended.stage, ended.reason, ended.detail)
-        if ended.reason == "hang" and self._job.limits.shortened and task.fast is None:
+        is_shortened = self._job.limits.shortened and ended.stage == "compile" and task.fast is None
+        if ended.reason == "hang" and is_shortened:
             kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
         return _without_verdict(task, kind, words, ended.seconds)
 
@@ -284,13 +296,14 @@ class BatchedCells:
             self._build(kernels[half:])
 
 
-def _judge_cell(judge: CellJudge, task: _Task, full: bool, emit: Emit, next_reply: Callable[[], KernelsReply]) -> None:
+def _judge_cell(
+    judge: CellJudge, task: _Task, full: bool, limits: Limits, emit: Emit, next_reply: Callable[[], KernelsReply]
+) -> None:
     """Judge a cell in its own process."""
     judge.clock = StageTimer(emit)
+    judge.job = dataclasses.replace(judge.job, limits=limits)
     if task.fast is not None:  # what counts is torch's stock path, with no instruments attached
         judge.signals = judge.traced = judge.graphs_first = False
-        if task.hangs:
-            judge.job = dataclasses.replace(judge.job, limits=judge.job.limits.after_hang())
 
     def request(kernels: Sequence[Kernel]) -> Sequence[Built | None]:
         emit(KernelsRequested(kernels=tuple(kernels)))

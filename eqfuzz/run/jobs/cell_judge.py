@@ -29,6 +29,7 @@ from eqfuzz.run.jobs.several_threads import EAGER_RUNS, observed_again, several_
 from eqfuzz.run.jobs.stage_timer import StageTimer
 from eqfuzz.run.messages.job import Emit
 from eqfuzz.run.messages.seed_jobs import CellReport, LinesTraced, ProgramJob, RunJob
+from eqfuzz.run.processes.exit_reasons import NOT_RUN
 from eqfuzz.torch_internals.dynamo import compilations, count_unbacked_graphs, forget_compiled_code
 from eqfuzz.torch_internals.embedded.foreign_environments import FOREIGN
 from eqfuzz.torch_internals.graph_borders import GraphBorders
@@ -61,14 +62,18 @@ class CellRunner(Protocol):
 class SequentialCells:
     """Compiled cells judged in this process, one after the other, on torch's stock path."""
 
-    def __init__(self, judge: CellJudge, emit: Emit) -> None:
+    def __init__(self, job: RunJob, judge: CellJudge, emit: Emit) -> None:
+        self._job = job
         self._judge = judge
         self._emit = emit
 
     def add(self, subject: LoadedVariant, cells: Sequence[Place]) -> None:
         """Judge and report them."""
         for device, config in cells:
-            self._emit(self._judge.cell(subject, device, config))
+            if subject.number > 0 and (device, config.name) in self._job.without_end:
+                self._emit(not_run(subject.number, device, config))
+            else:
+                self._emit(self._judge.cell(subject, device, config))
 
     def finish(self) -> None:
         """Every cell was judged when it was added."""
@@ -79,6 +84,12 @@ def open_cells(job: RunJob, number: int) -> list[Place]:
     configs = [config for config in job.configs if number == 0 or config.name not in job.original_only]
     every = [(device, config) for device in job.devices for config in configs]
     return [(device, config) for device, config in every if (number, device, config.name) not in job.skip]
+
+
+def not_run(variant: int, device: str, config: Config) -> CellReport:
+    """The report on a variant's cell where the original does not end."""
+    verdict = Verdict(VerdictKind.INCONCLUSIVE, NOT_RUN)
+    return CellReport(variant=variant, device=device, config=config.name, verdict=verdict, seconds=0.0)
 
 
 def eager_report(variant: int, verdict: Verdict, seconds: float) -> CellReport:

@@ -59,7 +59,7 @@ def run_seed(job: RunJob, emit: Emit) -> None:
     batches = BatchedCells(job, judge, emit, 1 if is_alone else TOGETHER) if job.in_batches else None
     if is_alone and variants and not job.dry_run:
         judge.measure_start()
-    runner: CellRunner = batches if batches is not None else SequentialCells(judge, emit)
+    runner: CellRunner = batches if batches is not None else SequentialCells(job, judge, emit)
     if not job.dry_run:
         _add_original(session, runner, start, calls)
     for number, variant in enumerate(variants, 1):

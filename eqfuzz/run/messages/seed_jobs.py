@@ -213,6 +213,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
         favoured: Families of rules that random derivations draw from more often.
         skip: Cells judged before: variant, device and configuration.
         skip_variants: Numbers of the variants whose run in eager ended an earlier child.
+        without_end: Devices and configurations under which the original does not end: variants are not run there.
         guard_steps: Takes the place of ``steps`` under ``GUARDS``.
         in_batches: Whether compiled cells run in processes of their own that share the C++ compiler, see ``batch``;
             else they run one after the other in the child itself, as torch does it.
@@ -241,6 +242,7 @@ class RunJob(ProgramJob[ResourcesUsed]):
     favoured: tuple[str, ...] = ()
     skip: tuple[tuple[int, str, str], ...] = ()
     skip_variants: tuple[int, ...] = ()
+    without_end: tuple[tuple[str, str], ...] = ()
     guard_steps: int = 0
     in_batches: bool = False
     signals: bool = False

@@ -104,6 +104,11 @@ class CellProcess(Generic[M]):
         except BrokenPipeError:
             return  # it has died meanwhile, which ``listen`` reports
 
+    @property
+    def seconds(self) -> float:
+        """The wall seconds that its stage has, counted anew by ``listen``."""
+        return self._deadline.seconds
+
     def shorten(self, seconds: float) -> None:
         """Allow its stage no more than these."""
         self._deadline.seconds = min(self._deadline.seconds, seconds)

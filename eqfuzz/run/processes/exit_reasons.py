@@ -13,7 +13,7 @@ DEATHS = {
 }
 """The verdict on a compiled cell whose process died, by exit reason."""
 
-NOT_RUN = "not run: the original has no end there"
+NOT_RUN = "not run: the original does not end there"
 """On variants: every one would wait until the same deadline."""
 
 NO_VERDICT = "no verdict, because the program hangs in another cell and this one had less time"

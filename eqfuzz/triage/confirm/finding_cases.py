@@ -28,7 +28,7 @@ def pool_for(finding: Finding, environment: Environment, *, jobs: int = 1) -> Po
 
 
 def with_less_time(finding: Finding) -> Finding:
-    """For analyses: where it hangs with less time to compile, for most programs that they run hang too."""
+    """For analyses: a hang gets less time to compile, since most programs that they run hang too."""
     if finding.verdict.kind is not VerdictKind.HANG:
         return finding
     seconds = Limits(compile_s=finding.environment.compile_seconds).after_hang().compile_s

@@ -33,6 +33,7 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     class Process:
         started = 0
+        seconds = 90.0
 
         def __init__(self, *_: Any) -> None:
             Process.started += 1
