@@ -301,7 +301,7 @@ def choose(names: Sequence[str], configs: Mapping[str, Config]) -> tuple[Config,
 
 def lacks(config: Config) -> str:
     """What it needs and this machine has not; empty where it can run."""
-    if config.inductor.keys() & fusion_options().keys() and not this_release().fits(f">={FUSIONS_SINCE}"):
+    if fusion_options().items() <= config.inductor.items() and not this_release().fits(f">={FUSIONS_SINCE}"):
         return f"its passes are those of torch {FUSIONS_SINCE} and later"
     if config.backend not in FOREIGN:
         return ""

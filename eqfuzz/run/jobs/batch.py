@@ -96,7 +96,6 @@ class BatchedCells:
 
     def __init__(self, job: RunJob, judge: CellJudge, emit: Emit, together: int = TOGETHER) -> None:
         self._job = job
-        self._limits = job.limits
         self._judge = judge
         self._together = together
         self._clock: StageTimer = judge.clock
@@ -152,9 +151,9 @@ class BatchedCells:
 
     def _start(self, task: _Task) -> None:
         # What has ended on the shared path has all the time on the stock path, whatever else hangs.
-        limits = (
-            self._limits.after_hang() if task.hangs else self._limits if task.fast is not None else self._job.limits
-        )
+        limits = self._job.limits if task.fast is not None else self._judge.job.limits
+        if task.hangs:
+            limits = limits.after_hang()
         self._clock.enter("fork", limits.compile_s, task.subject.number, *task.place)
         full = task.subject.number > 0 and self._rng.random() < FULL_SHARE
         work = partial(_judge_cell, self._judge, task, full, limits)
@@ -177,8 +176,8 @@ class BatchedCells:
             if any(suspect.hangs for suspect in self._again):
                 self._waiting.append((task, process, lacked))
                 continue
-            if self._job.limits.shortened:
-                process.shorten(self._job.limits.compile_s)
+            if self._judge.job.limits.shortened:
+                process.shorten(self._judge.job.limits.compile_s)
             self._clock.enter("fork", process.seconds + GRACE, task.subject.number, *task.place)
             try:
                 process.reply(self._reply(lacked))
@@ -245,9 +244,7 @@ class BatchedCells:
             key = task.place, report.verdict.symptom
             self._confirmed[key] = min(task.subject.number, self._confirmed.get(key, task.subject.number))
         if report.verdict.kind is VerdictKind.HANG:
-            limits = self._job.limits.after_hang()
-            self._job = dataclasses.replace(self._job, limits=limits)
-            self._judge.job = dataclasses.replace(self._judge.job, limits=limits)
+            self._judge.job = dataclasses.replace(self._judge.job, limits=self._judge.job.limits.after_hang())
         if task.subject.number == 0 and ended.reason == "hang":
             self._dropped.add(task.place)
         self._emit(report)
@@ -269,7 +266,7 @@ class BatchedCells:
             return None
         kind = _WITHOUT_CLAIM.get(ended.stage, DEATHS[ended.reason])
         words = death_in_words(ended.stage, ended.reason, ended.detail)
-        is_shortened = self._job.limits.shortened and ended.stage == "compile" and task.fast is None
+        is_shortened = self._judge.job.limits.shortened and ended.stage == "compile" and task.fast is None
         if ended.reason == "hang" and is_shortened:
             kind, words = VerdictKind.INCONCLUSIVE, f"{words}: {NO_VERDICT}"
         return _without_verdict(task, kind, words, ended.seconds)
