@@ -18,6 +18,7 @@ from eqfuzz.events.run import FindingReported, InvalidReason, RunStarted, SeedDo
 from eqfuzz.mutate.settings import CompileSettings, RewriteSettings, Settings
 from eqfuzz.oracle.compare.verdict import Verdict, VerdictKind
 from eqfuzz.program.program import Program, SeedFormat
+from eqfuzz.run.configs.named import BUILT_IN, lacks
 from eqfuzz.run.protocol import RunnerFailed
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
@@ -320,11 +321,17 @@ def test_every_option_reaches_the_settings(mutate, monkeypatch, tmp_path):
     )
 
 
-@pytest.mark.parametrize(("names", "count"), [("all", 16), ("aot_eager,aot_eager", 1)])
-def test_configurations_by_name(mutate, names, count):
-    _, settings = mutate(summary(), "--config", names)
+def test_all_configurations_are_the_built_in_ones_that_can_run(mutate):
+    _, settings = mutate(summary(), "--config", "all")
     assert settings is not None
-    assert len(settings.configs) == count
+    assert settings.configs == tuple(config for config in BUILT_IN.values() if not lacks(config))
+    assert {"eager", "aot_eager", "inductor"} <= {config.name for config in settings.configs}
+
+
+def test_configuration_named_twice_runs_once(mutate):
+    _, settings = mutate(summary(), "--config", "aot_eager,aot_eager")
+    assert settings is not None
+    assert [config.name for config in settings.configs] == ["aot_eager"]
 
 
 def test_configurations_from_a_file_run_without_being_named(mutate, tmp_path):
