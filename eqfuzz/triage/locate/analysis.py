@@ -57,7 +57,7 @@ class FindingAnalyser:
 
     def _further_draws(self, finding: Finding) -> int:
         """On how many further draws of the inputs the finding reproduces, on the stock path."""
-        job = job_about(CompareJob, with_less_time(finding))
+        job = _comparison(finding)
         jobs = [dataclasses.replace(job, seed=job.seed + further) for further in range(1, 1 + FURTHER_DRAWS)]
         verdicts = [trial(self._pool, drawn).shown.get(finding.config) for drawn in jobs]
         return sum(verdict is not None and verdict.kind is finding.verdict.kind for verdict in verdicts)
@@ -65,9 +65,7 @@ class FindingAnalyser:
     def _with_one_thread(self, finding: Finding) -> str:
         """The kind of verdict that the finding's calls get with one thread."""
         config = config_of(finding).with_one_thread()
-        verdicts = trial(
-            self._pool, dataclasses.replace(job_about(CompareJob, with_less_time(finding)), configs=(config,))
-        ).shown
+        verdicts = trial(self._pool, dataclasses.replace(_comparison(finding), configs=(config,))).shown
         return str(verdicts[config.name].kind) if config.name in verdicts else "not judged"
 
     def _ablation(self, finding: Finding) -> Ablation:
@@ -76,6 +74,10 @@ class FindingAnalyser:
         others = [config.on(name) for name in third_opinions(config.backend)]
         configs = [config.on(name) for name in backends_below(config.backend)]
         configs += [other for other in others if not lacks(other)]
-        job = dataclasses.replace(job_about(CompareJob, with_less_time(finding)), configs=tuple(configs))
+        job = dataclasses.replace(_comparison(finding), configs=tuple(configs))
         verdicts = trial(self._pool, job).shown if configs else {}
         return Ablation(str(finding.verdict.kind), config.backend, {k: str(v.kind) for k, v in verdicts.items()})
+
+
+def _comparison(finding: Finding) -> CompareJob:
+    return job_about(CompareJob, with_less_time(finding))

@@ -10,7 +10,7 @@ import pytest
 
 from eqfuzz.oracle.compare.verdict import Evidence, Verdict, VerdictKind
 from eqfuzz.program.formats import recognise
-from eqfuzz.run.configs.named import DEFAULT_CONFIG, Config
+from eqfuzz.run.configs.named import BUILT_IN, DEFAULT_CONFIG, Config
 from eqfuzz.run.jobs import batch
 from eqfuzz.run.jobs.batch import TOGETHER, BatchedCells
 from eqfuzz.run.kernels.deferred import Built, Kernel
@@ -24,12 +24,15 @@ PROGRAM = recognise("def program(x):\n    return x\n\ndef inputs(rng):\n    yiel
 CELLS = 3
 VERDICTS: dict[int, Verdict] = {}
 """Verdicts of processes, counted from 1; the others agree."""
+EVENTS: list[str] = []
+"""What cells do, in order."""
 
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What cells do: each needs one kernel of its own."""
-    events: list[str] = []
+    events = EVENTS
+    events.clear()
 
     class Process:
         started = 0
@@ -77,7 +80,13 @@ def judged(together: int, first: int = 1, configs: Sequence[Config] | None = Non
     reports: list[Any] = []
     clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
     job = RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,))
-    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[], job=job)
+
+    def own_cell(subject: Any, device: str, config: Config) -> CellReport:
+        EVENTS.append(f"judge {config.name} of {subject.number}")
+        verdict = Verdict(VerdictKind.AGREE, "")
+        return CellReport(variant=subject.number, device=device, config=config.name, verdict=verdict, seconds=0.0)
+
+    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[], job=job, cell=own_cell)
     cells = BatchedCells(job, judge, reports.append, together)
     for number in range(first, first + CELLS):
         subject: Any = types.SimpleNamespace(number=number)
@@ -94,6 +103,11 @@ def test_kernels_of_several_cells_are_built_together(log: list[str]):
 def test_cells_of_large_programs_end_one_by_one(log: list[str]):
     judged(1)
     assert log == ["start 1", "build 1", "run 1", "start 2", "build 1", "run 2", "start 3", "build 1", "run 3"]
+
+
+def test_cells_of_this_process_come_after_those_of_others(log: list[str]):
+    judged(TOGETHER, configs=[BUILT_IN["aot_eager"], DEFAULT_CONFIG, DEFAULT_CONFIG])
+    assert log == ["start 1", "start 2", "build 2", "run 1", "run 2", "judge aot_eager of 1"]
 
 
 def wrong(path: str) -> Verdict:
