@@ -96,6 +96,11 @@ class CampaignCompileSettings(CompileSettings):
         description="how far items are compiled, one of these each; graphs: to code only where graphs are wrong;"
         " first-graphs: the same of the first input set of the seed, without variants",
     )
+    timeout: Positive = Field(
+        default=30.0,
+        description="seconds for one compiled cell, without those in which it waits for a processor; a longer one"
+        " hangs if it takes three times as long in a fresh process",
+    )
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 
 

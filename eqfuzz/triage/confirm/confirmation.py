@@ -93,6 +93,9 @@ class FindingConfirmer:
             finding = self._localising.look(finding)
             update_finding(folder, finding)
             return ConfirmedFinding(finding, folder, is_known)
+        if cell.verdict.kind is VerdictKind.HANG and outcome.status == FIXED and not is_known:
+            shutil.rmtree(folder, ignore_errors=True)
+            return Verdict(VerdictKind.INCONCLUSIVE, f"{cell.verdict.message}, but in a fresh process it ends")
         (folder / "replay.txt").write_text(f"{outcome.status}\n{outcome.output}", encoding="utf-8")
         flaky = flaky_folder(folder)
         ended = "does not reproduce" if outcome.status == FIXED else "cannot be confirmed"

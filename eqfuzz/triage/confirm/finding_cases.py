@@ -31,7 +31,12 @@ def with_less_time(finding: Finding) -> Finding:
     """For analyses: a hang gets less time to compile, since most programs that they run hang too."""
     if finding.verdict.kind is not VerdictKind.HANG:
         return finding
-    seconds = Limits(compile_s=finding.environment.compile_seconds).after_hang().compile_s
+    return with_seconds(finding, Limits(compile_s=finding.environment.compile_seconds).after_hang().compile_s)
+
+
+def with_seconds(finding: Finding, compile_seconds: float) -> Finding:
+    """The finding with at most so many seconds to compile."""
+    seconds = min(compile_seconds, finding.environment.compile_seconds)
     environment = finding.environment.model_copy(update={"compile_seconds": seconds})
     return dataclasses.replace(finding, environment=environment)
 

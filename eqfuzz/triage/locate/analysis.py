@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.configs.named import lacks
 from eqfuzz.run.messages.finding_jobs import AuditJob, CompareJob
 from eqfuzz.run.processes.pool import Pool
@@ -29,7 +30,7 @@ class FindingAnalyser:
         checks = finding.environment.checks
         if "audit" in checks and not finding.suspects:
             finding = dataclasses.replace(finding, suspects=self.suspects(finding))
-        if "draws" in checks and finding.draws is None:
+        if "draws" in checks and finding.draws is None and finding.verdict.kind is not VerdictKind.HANG:
             draws = DrawCount(shown=1 + self._further_draws(finding), judged=1 + FURTHER_DRAWS)
             finding = dataclasses.replace(finding, draws=draws)
         return self.locate(finding)

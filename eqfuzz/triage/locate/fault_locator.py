@@ -7,7 +7,7 @@ import dataclasses
 from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.run.messages.finding_jobs import BisectJob
 from eqfuzz.run.processes.pool import Pool
-from eqfuzz.triage.confirm.finding_cases import job_about, with_less_time
+from eqfuzz.triage.confirm.finding_cases import job_about, with_less_time, with_seconds
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.findings.fingerprint import fingerprint, guarded_by
 from eqfuzz.triage.findings.stage import STAGES, Blame
@@ -19,6 +19,8 @@ BISECTED = (STAGES["aot_eager_decomp_partition"], STAGES["inductor"])
 
 DEADLY = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY)
 REDUCING_SECONDS = 120.0
+NAMING_SECONDS = 5.0
+"""For each try to reduce a program that hangs in Dynamo, alone: a program that ends needs a tenth of them."""
 
 
 class FaultLocator:
@@ -56,8 +58,9 @@ class FaultLocator:
     def _smaller(self, finding: Finding) -> Finding:
         """The finding reduced within ``REDUCING_SECONDS``, or half of that; unchanged where it no longer reproduces."""
         hangs = finding.verdict.kind is VerdictKind.HANG
-        if hangs:  # each try that succeeds takes the whole limit: less again, since all that is wanted is a name
-            finding = with_less_time(with_less_time(finding))
+        if hangs:  # each try that succeeds takes the whole limit: less, since all that is wanted is a name
+            without_code = finding.stage == STAGES["eager"]
+            finding = with_seconds(finding, NAMING_SECONDS) if without_code else with_less_time(finding)
         reducing = FindingReducer(finding, self._pool, seconds=REDUCING_SECONDS / (2 if hangs else 1))
         try:
             return reducing.smallest()

@@ -10,6 +10,9 @@ from eqfuzz.triage.reproducer.program_parts import compile_line
 WATCHED = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY, VerdictKind.EXCEPTION_MISMATCH)
 """Kinds whose script runs the program in a child; an exception with one thread may abort the process with two."""
 
+SLOW_COMPILE_SECONDS = 90.0
+"""What ends within these, in a fresh process, does not hang: a third may be too little on a slow machine."""
+
 MEMORY_BYTES = 16 << 30
 """The limit on the address space in reproducers of exhausted memory, in bytes."""
 
@@ -47,8 +50,9 @@ sys.exit((eager is None) != (compiled is None))
 
 
 def time_limit(finding: Finding) -> int:
-    """Wall seconds that a script allows the program's process."""
-    return round(5 + 1.5 * finding.environment.compile_seconds)
+    """Wall seconds that a script allows the program's process: it also starts torch, maybe on a slower machine."""
+    compiling = finding.environment.compile_seconds
+    return round(5 + max(1.5 * compiling, min(3 * compiling, SLOW_COMPILE_SECONDS)))
 
 
 def watched_text(finding: Finding, config: Config) -> str:

@@ -181,7 +181,7 @@ def test_finding_with_several_threads_is_judged_with_one():
 
 
 def test_hang_is_located_with_less_time():
-    finding = confirmed("stage", kind=VerdictKind.HANG, evidence=None)
+    finding = confirmed("stage", "draws", kind=VerdictKind.HANG, evidence=None)
     hang: Events = [
         StageEntered(stage="compile", seconds=30.0, variant=0, device="cpu", config="aot_eager"),
         ChildExit(reason="hang", detail="no end of stage compile"),

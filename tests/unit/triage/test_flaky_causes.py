@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from eqfuzz.events.run import CellJudged
@@ -15,6 +17,7 @@ from eqfuzz.triage.confirm.cell import Cell
 from eqfuzz.triage.confirm.confirmation import FindingConfirmer
 from eqfuzz.triage.confirm.finding_cases import config_of
 from eqfuzz.triage.confirm.replay import ERROR, FIXED, ReplayOutcome
+from eqfuzz.triage.reproducer.outcome import time_limit
 from tests.unit.children import DESCRIBED, Children
 from tests.unit.triage.findings import finding_of
 
@@ -38,6 +41,26 @@ def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome
     assert verdict.cause == outcome.cause
     assert f"{words}, {outcome.cause} ({tmp_path / 'flaky'}" in verdict.message
     assert Verdict.from_json(verdict.to_json()) == verdict
+
+
+def test_what_ends_in_a_fresh_process_is_slow_and_does_not_hang(monkeypatch, tmp_path):
+    monkeypatch.setattr(reproduction, "replay", lambda *_, **__: ReplayOutcome(FIXED, "", "no difference"))
+    finding = finding_of(settings={"name": "inductor"})
+    hang = Verdict(VerdictKind.HANG, "no end of stage compile after 30 seconds")
+    job = RunJob(program=finding.original, configs=(config_of(finding),))
+    confirming = FindingConfirmer(job, [], Children({DescribeJob: [DESCRIBED]}), Environment(tmp_path), {})
+    verdict = confirming.confirm([Cell(0, "cpu", "inductor", hang, 1.0)], None)
+    assert isinstance(verdict, Verdict)
+    assert (verdict.kind, verdict.cause) == (VerdictKind.INCONCLUSIVE, "")
+    assert verdict.message == f"{hang.message}, but in a fresh process it ends"
+    assert not list((tmp_path / "findings").iterdir())
+
+
+@pytest.mark.parametrize(("compiling", "allowed"), [(15.0, 50), (30.0, 95), (90.0, 140)])
+def test_script_allows_more_time_than_a_cell(compiling, allowed):
+    finding = finding_of()
+    environment = finding.environment.model_copy(update={"compile_seconds": compiling})
+    assert time_limit(dataclasses.replace(finding, environment=environment)) == allowed
 
 
 def test_the_run_counts_flaky_cells_by_cause():
