@@ -1,4 +1,4 @@
-"""Inductor's pass `split_cat_to_slices_pass` joins pieces of a split along the dimension of the split.
+"""`split_cat_to_slices_pass` joins pieces along the dimension of the split.
 
 Exit status: 1 while the defect is there, 0 once it is fixed.
 """
