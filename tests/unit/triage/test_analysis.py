@@ -25,6 +25,7 @@ from eqfuzz.triage.findings.finding import DrawCount, Finding
 from eqfuzz.triage.findings.finding_environment import FindingEnvironment
 from eqfuzz.triage.findings.stage import LADDER, Ablation
 from eqfuzz.triage.locate.analysis import FURTHER_DRAWS, FindingAnalyser
+from eqfuzz.triage.locate.fault_locator import NAMING_SECONDS
 from eqfuzz.triage.locate.torch_accuracy import own_checks
 from tests.unit.children import Children, Events, cell_reports
 from tests.unit.triage.findings import finding_of
@@ -191,3 +192,13 @@ def test_hang_is_located_with_less_time():
     assert looked.environment == finding.environment
     assert looked.ablation is not None
     assert looked.ablation.shown == {"aot_eager": "hang"}
+
+
+@pytest.mark.parametrize(("backend", "seconds"), [("eager", NAMING_SECONDS), ("aot_eager", 30.0)])
+def test_hang_is_named_with_less_time_where_no_code_is_generated(backend, seconds):
+    earlier = dict.fromkeys(LADDER[: LADDER.index(backend)], "agree")
+    ablation = Ablation("hang", "inductor", {**earlier, backend: "hang"})
+    finding = confirmed("place", kind=VerdictKind.HANG, evidence=None, ablation=ablation)
+    looked, children = look(finding)
+    assert {job.limits.compile_s for job in children.jobs} == {seconds}
+    assert looked.environment == finding.environment
