@@ -19,7 +19,7 @@ BISECTED = (STAGES["aot_eager_decomp_partition"], STAGES["inductor"])
 
 DEADLY = (VerdictKind.PROCESS_CRASH, VerdictKind.HANG, VerdictKind.OUT_OF_MEMORY)
 REDUCING_SECONDS = 120.0
-NAMING_SECONDS = 5.0
+NAMING_SECONDS = 3.0
 """For each try to reduce a program that hangs in Dynamo, alone: a program that ends needs a tenth of them."""
 
 
@@ -56,12 +56,13 @@ class FaultLocator:
         return Blame.of(bisected.result) if bisected is not None and bisected.result is not None else None
 
     def _smaller(self, finding: Finding) -> Finding:
-        """The finding reduced within ``REDUCING_SECONDS``, or half of that; unchanged where it no longer reproduces."""
-        hangs = finding.verdict.kind is VerdictKind.HANG
-        if hangs:  # each try that succeeds takes the whole limit: less, since all that is wanted is a name
-            without_code = finding.stage == STAGES["eager"]
-            finding = with_seconds(finding, NAMING_SECONDS) if without_code else with_less_time(finding)
-        reducing = FindingReducer(finding, self._pool, seconds=REDUCING_SECONDS / (2 if hangs else 1))
+        """The finding reduced within ``REDUCING_SECONDS``, or a part of them; unchanged where it no longer reproduces."""
+        seconds = REDUCING_SECONDS
+        if finding.verdict.kind is VerdictKind.HANG:  # each try that succeeds takes the whole limit
+            in_dynamo = finding.stage == STAGES["eager"]
+            finding = with_seconds(finding, NAMING_SECONDS) if in_dynamo else with_less_time(finding)
+            seconds /= 4 if in_dynamo else 2
+        reducing = FindingReducer(finding, self._pool, seconds=seconds)
         try:
             return reducing.smallest()
         except NotReduced:
