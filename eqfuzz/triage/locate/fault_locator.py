@@ -56,7 +56,7 @@ class FaultLocator:
         return Blame.of(bisected.result) if bisected is not None and bisected.result is not None else None
 
     def _smaller(self, finding: Finding) -> Finding:
-        """The finding reduced within ``REDUCING_SECONDS``, or a part of them; unchanged where it no longer reproduces."""
+        """The finding reduced within ``REDUCING_SECONDS``, or a part of them; unchanged where it is not shown."""
         seconds = REDUCING_SECONDS
         if finding.verdict.kind is VerdictKind.HANG:  # each try that succeeds takes the whole limit
             in_dynamo = finding.stage == STAGES["eager"]
