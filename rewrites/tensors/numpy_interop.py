@@ -164,7 +164,8 @@ def rows_stacked_in_loop(x):
     where=[
         *shared("x"),
         dtype_in("x", *KNOWN, torch.bool, torch.bfloat16),
-        when("1 to 256 elements", lambda x: 1 <= x.numel <= 256, "x"),
+        # Dynamo makes a number of unknown value of each element: 256 take Inductor 12 CPU seconds, 16 take 1.4.
+        when("1 to 32 elements", lambda x: 1 <= x.numel <= 32, "x"),
         contiguous("x"),
         unmutated("x"),
     ],

@@ -6,13 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
+from eqfuzz.oracle.compare.verdict import VerdictKind
 from eqfuzz.program.policy import first_violation
 from eqfuzz.run.environment import Environment
 from eqfuzz.run.messages.finding_jobs import DescribeJob
 from eqfuzz.run.processes.pool import Pool
 from eqfuzz.run.sandbox.launcher import runs_without
 from eqfuzz.triage.confirm.finding_cases import config_of, job_about
-from eqfuzz.triage.confirm.replay import ERROR, STILL_FAILING, ReplayOutcome, replay
+from eqfuzz.triage.confirm.replay import ERROR, FIXED, STILL_FAILING, ReplayOutcome, replay
 from eqfuzz.triage.confirm.sandboxed_confirmation import differ_in_sandboxes
 from eqfuzz.triage.findings.finding import Finding
 from eqfuzz.triage.reproducer.script import write_reproducer
@@ -65,7 +66,7 @@ class ReproducerWriter:
         return [*([ReproducerScript(short)] if short is not None else []), write_reproducer(*about)]
 
     def first_failing(self, finding: Finding, folder: Path, scripts: Sequence[ReproducerScript]) -> ReplayOutcome:
-        """Write the first of ``scripts`` that fails in a fresh process into ``folder``, or the last one.
+        """Write the first of ``scripts`` that fails in a fresh process into ``folder``, or the last one that was run.
 
         For an untrusted program, values from two sandboxes must confirm the exit status. Raises NoReproducer, and
         RunnerFailed once the pool is closed.
@@ -74,8 +75,10 @@ class ReproducerWriter:
         for script in scripts:
             script.write(folder)
             outcome = self._run(finding, folder)
-            if outcome.status == STILL_FAILING:
-                break
+            if outcome.status == STILL_FAILING or (
+                finding.verdict.kind is VerdictKind.HANG and outcome.status == FIXED
+            ):
+                break  # a program that is slow ends in every script, each time after many seconds
         if outcome.status != STILL_FAILING or not self._is_sandboxed(finding):
             return outcome
         if not self._is_confirmed_in_sandboxes(finding):

@@ -44,7 +44,11 @@ def test_a_finding_that_is_not_confirmed_says_why(monkeypatch, tmp_path, outcome
 
 
 def test_what_ends_in_a_fresh_process_is_slow_and_does_not_hang(monkeypatch, tmp_path):
-    monkeypatch.setattr(reproduction, "replay", lambda *_, **__: ReplayOutcome(FIXED, "", "no difference"))
+    replays = []
+    monkeypatch.setattr(
+        reproduction, "replay", lambda *_, **__: replays.append(1) or ReplayOutcome(FIXED, "", "no difference")
+    )
+    monkeypatch.setattr(reproduction, "short_reproducer", lambda *_: "pass\n")
     finding = finding_of(settings={"name": "inductor"})
     hang = Verdict(VerdictKind.HANG, "no end of stage compile after 30 seconds")
     job = RunJob(program=finding.original, configs=(config_of(finding),))
@@ -54,6 +58,7 @@ def test_what_ends_in_a_fresh_process_is_slow_and_does_not_hang(monkeypatch, tmp
     assert (verdict.kind, verdict.cause) == (VerdictKind.INCONCLUSIVE, "")
     assert verdict.message == f"{hang.message}, but in a fresh process it ends"
     assert not list((tmp_path / "findings").iterdir())
+    assert len(replays) == 1
 
 
 @pytest.mark.parametrize(("compiling", "allowed"), [(15.0, 50), (30.0, 95), (90.0, 140)])
