@@ -50,6 +50,9 @@ FULL_SHARE = 0.05
 NOT_STOCK = "not on the stock path"
 """The cause of a flaky cell whose finding occurs only where kernels are built together."""
 
+_SLOWER_TRACED = 3
+"""Compiling under coverage.py's tracer has so many times the time."""
+
 _UNIT = 40
 """Maximal number of kernels in one run of the compiler."""
 
@@ -154,6 +157,8 @@ class BatchedCells:
         limits = self._job.limits if task.fast is not None else self._judge.job.limits
         if task.hangs:
             limits = limits.after_hang()
+        if self._judge.traced and not task.stock:
+            limits = dataclasses.replace(limits, compile_s=_SLOWER_TRACED * limits.compile_s)
         self._clock.enter("fork", limits.compile_s, task.subject.number, *task.place)
         full = task.subject.number > 0 and self._rng.random() < FULL_SHARE
         work = partial(_judge_cell, self._judge, task, full, limits)

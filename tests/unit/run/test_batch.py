@@ -75,10 +75,23 @@ def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return events
 
 
-def judged(together: int, first: int = 1, configs: Sequence[Config] | None = None) -> list[CellReport]:
-    """Cells of ``CELLS`` variants; of the ``configs``, one each, of the variants from ``first`` on."""
+def judged(
+    together: int,
+    first: int = 1,
+    configs: Sequence[Config] | None = None,
+    *,
+    traced: bool = False,
+    limits: list[float] | None = None,
+) -> list[CellReport]:
+    """Cells of ``CELLS`` variants; of the ``configs``, one each, of the variants from ``first`` on.
+
+    ``limits`` gets the seconds that processes have.
+    """
     reports: list[Any] = []
-    clock = types.SimpleNamespace(enter=lambda *_: None, announce=None, forked=lambda *_: None)
+    entered: list[float] = [] if limits is None else limits
+    clock = types.SimpleNamespace(
+        enter=lambda _, seconds, *__: entered.append(seconds), announce=None, forked=lambda *_: None
+    )
     job = RunJob(program=PROGRAM, configs=(DEFAULT_CONFIG,))
 
     def own_cell(subject: Any, device: str, config: Config) -> CellReport:
@@ -86,7 +99,9 @@ def judged(together: int, first: int = 1, configs: Sequence[Config] | None = Non
         verdict = Verdict(VerdictKind.AGREE, "")
         return CellReport(variant=subject.number, device=device, config=config.name, verdict=verdict, seconds=0.0)
 
-    judge: Any = types.SimpleNamespace(clock=clock, explained=set(), no_reference=[], job=job, cell=own_cell)
+    judge: Any = types.SimpleNamespace(
+        clock=clock, explained=set(), no_reference=[], job=job, cell=own_cell, traced=traced
+    )
     cells = BatchedCells(job, judge, reports.append, together)
     for number in range(first, first + CELLS):
         subject: Any = types.SimpleNamespace(number=number)
@@ -108,6 +123,13 @@ def test_cells_of_large_programs_end_one_by_one(log: list[str]):
 def test_cells_of_this_process_come_after_those_of_others(log: list[str]):
     judged(TOGETHER, configs=[BUILT_IN["aot_eager"], DEFAULT_CONFIG, DEFAULT_CONFIG])
     assert log == ["start 1", "start 2", "build 2", "run 1", "run 2", "judge aot_eager of 1"]
+
+
+@pytest.mark.parametrize(("traced", "seconds"), [(False, 90.0), (True, 270.0)])
+def test_traced_cells_have_three_times_the_time(log: list[str], traced: bool, seconds: float):
+    limits: list[float] = []
+    judged(TOGETHER, traced=traced, limits=limits)
+    assert limits[:CELLS] == [seconds] * CELLS
 
 
 def wrong(path: str) -> Verdict:
