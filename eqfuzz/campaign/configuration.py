@@ -98,8 +98,8 @@ class CampaignCompileSettings(CompileSettings):
     )
     timeout: Positive = Field(
         default=30.0,
-        description="seconds for one compiled cell, without those in which it waits for a processor; a longer one"
-        " hangs if it takes three times as long in a fresh process",
+        description="seconds for one compiled cell, without those in which it waits for a processor; one that takes"
+        " longer hangs if it does not end in a fresh process either, which has more",
     )
     threaded: float = Field(default=0.25, ge=0, le=1, description="share of seeds compiled for several threads too")
 

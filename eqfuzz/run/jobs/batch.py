@@ -157,7 +157,7 @@ class BatchedCells:
         limits = self._job.limits if task.fast is not None else self._judge.job.limits
         if task.hangs:
             limits = limits.after_hang()
-        if self._judge.traced and not task.stock:
+        if self._judge.traced and task.fast is None:
             limits = dataclasses.replace(limits, compile_s=_SLOWER_TRACED * limits.compile_s)
         self._clock.enter("fork", limits.compile_s, task.subject.number, *task.place)
         full = task.subject.number > 0 and self._rng.random() < FULL_SHARE

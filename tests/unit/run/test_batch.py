@@ -128,7 +128,9 @@ def test_cells_of_this_process_come_after_those_of_others(log: list[str]):
 @pytest.mark.parametrize(("traced", "seconds"), [(False, 90.0), (True, 270.0)])
 def test_traced_cells_have_three_times_the_time(log: list[str], traced: bool, seconds: float):
     limits: list[float] = []
-    judged(TOGETHER, traced=traced, limits=limits)
+    with_mode = DEFAULT_CONFIG.model_copy(update={"mode": "max-autotune"})
+    assert not with_mode.shares_kernels
+    judged(TOGETHER, configs=[DEFAULT_CONFIG, with_mode, DEFAULT_CONFIG], traced=traced, limits=limits)
     assert limits[:CELLS] == [seconds] * CELLS
 
 
